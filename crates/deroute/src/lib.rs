@@ -1,0 +1,8 @@
+//! Cycle-accurate, packet-granular simulation of interconnection networks.
+pub mod ids;
+pub mod outcome;
+pub mod probe;
+pub mod routing;
+pub mod spec;
+pub mod topology;
+pub mod traffic;

@@ -1,0 +1,238 @@
+//! What a simulation returns. Plain data; times in cycles (with the cycle's length beside them),
+//! loads in phits per host and cycle.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::probe::PathKind;
+
+/// The result of one simulation point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    /// Whether the numbers describe a steady state, and why.
+    pub verdict: Verdict,
+    /// Length of a cycle in nanoseconds.
+    pub cycle_ns: f64,
+    /// Bytes in a phit.
+    pub phit_bytes: f64,
+    /// Size of the network.
+    pub size: Size,
+    /// First cycle of the measurement.
+    pub measured_from: u64,
+    /// Cycles measured.
+    pub measured_cycles: u64,
+    /// Loads, in phits per host and cycle.
+    pub load: Load,
+    /// Packets counted over the whole run.
+    pub packets: Packets,
+    /// Latency of the packets delivered in the measurement, in cycles.
+    pub latency: Latency,
+    /// Mean router-to-router hops of the delivered packets.
+    pub hops_mean: f64,
+    /// Fairness of the injected load over routers and hosts.
+    pub fairness: Fairness,
+    /// Packets that left the injection queues in the measurement, per path kind.
+    pub paths: Vec<PathShare>,
+    /// Utilisation of the links, per class.
+    pub links: Vec<LinkUse>,
+    /// Cycles in which a packet at the head of an injection queue was not granted, per packet
+    /// injected.
+    pub blocked_attempts_mean: f64,
+    /// Largest queue seen by the cheap checks and work done; identical for any partitioning.
+    pub work: Work,
+    /// Per-host and per-router arrays.
+    pub arrays: Arrays,
+    /// Time series, if asked for.
+    pub series: Option<Series>,
+}
+
+/// Whether the numbers describe a steady state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// The verdict.
+    pub state: State,
+    /// Its reasons, one sentence each; empty when steady.
+    pub reasons: Vec<String>,
+}
+
+/// The verdict's states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Stationary, with enough packets.
+    Steady,
+    /// The network accepts less than it is offered: latencies grow with time or are limited by the
+    /// injection queue, throughput is the plateau.
+    Saturated,
+    /// Not warmed up, drifting, or too few packets.
+    NotConverged,
+}
+
+/// Size of the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Size {
+    /// Hosts.
+    pub hosts: u32,
+    /// Routers.
+    pub routers: u32,
+    /// Links between routers, each direction counted.
+    pub links: u32,
+}
+
+/// Loads over the measurement, in phits per host and cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Load {
+    /// What the spec asks for.
+    pub offered: f64,
+    /// What the hosts tried to generate.
+    pub attempted: f64,
+    /// What entered the injection queues.
+    pub generated: f64,
+    /// What left the injection queues.
+    pub injected: f64,
+    /// What the destinations consumed.
+    pub accepted: f64,
+    /// Half-width of the 95% confidence interval of `accepted` (batch means).
+    pub accepted_ci95: f64,
+}
+
+/// Packets over the whole run, warm-up included. `generated = delivered + in_flight`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Packets {
+    /// Entered an injection queue.
+    pub generated: u64,
+    /// Found the injection queue full.
+    pub refused: u64,
+    /// Won the switch of their source router.
+    pub injected: u64,
+    /// Consumed by their destination.
+    pub delivered: u64,
+    /// In queues or on links at the end.
+    pub in_flight: u64,
+    /// Delivered in the measurement: the sample behind `latency`.
+    pub measured: u64,
+}
+
+/// Latency from generation to the consumption of the last phit, in cycles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Mean; NaN-free: 0 when nothing was delivered.
+    pub mean: f64,
+    /// Half-width of the 95% confidence interval of the mean (batch means).
+    pub ci95: f64,
+    /// Mean time in the injection queue, until the first grant.
+    pub injection_mean: f64,
+    /// Mean time from the first grant to the end.
+    pub network_mean: f64,
+    /// Smallest.
+    pub min: u64,
+    /// Largest.
+    pub max: u64,
+    /// Percentiles from a histogram.
+    pub percentiles: Vec<Percentile>,
+    /// Relative error of the histogram: a percentile is at most this fraction too high.
+    pub histogram_error: f64,
+}
+
+/// One percentile.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Percentile {
+    /// Percent of the packets that are not slower.
+    pub percent: f64,
+    /// Cycles.
+    pub cycles: u64,
+}
+
+/// Fairness of the load that left the injection queues in the measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fairness {
+    /// Jain's index over hosts: 1 is fair, 1/N is one host taking all.
+    pub jain_hosts: f64,
+    /// Jain's index over routers.
+    pub jain_routers: f64,
+    /// Largest over smallest host; 0 when the smallest is 0.
+    pub max_min_hosts: f64,
+    /// Largest over smallest router; 0 when the smallest is 0.
+    pub max_min_routers: f64,
+}
+
+/// Share of one path kind.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PathShare {
+    /// Path kind.
+    pub kind: PathKind,
+    /// Packets.
+    pub packets: u64,
+    /// Fraction of all packets injected.
+    pub share: f64,
+}
+
+/// Utilisation of the links of one class, in the fraction of the link rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LinkUse {
+    /// Link class of the topology, or `ejection`.
+    pub class: String,
+    /// Links of the class, each direction counted.
+    pub links: u32,
+    /// Mean over the links.
+    pub mean: f64,
+    /// Least used link.
+    pub min: f64,
+    /// Most used link.
+    pub max: f64,
+}
+
+/// Work done by the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Work {
+    /// Cycles simulated.
+    pub cycles: u64,
+    /// Switch traversals (grants).
+    pub grants: u64,
+}
+
+/// Per-host and per-router arrays over the measurement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Arrays {
+    /// Load that left the injection queue of each host.
+    pub injected_by_host: Vec<f64>,
+    /// Load consumed by each host.
+    pub accepted_by_host: Vec<f64>,
+    /// Mean over the hosts of each router of `injected_by_host`.
+    pub injected_by_router: Vec<f64>,
+    /// Packets injected per router and path kind: row-major, `routers` x `path_kinds`.
+    pub paths_by_router: Vec<u32>,
+    /// Columns of `paths_by_router`.
+    pub path_kinds: Vec<PathKind>,
+    /// Utilisation of every link between routers, if asked for.
+    pub link_use: Vec<f64>,
+    /// `[router, port]` of each entry of `link_use`, flattened.
+    pub link_at: Vec<u32>,
+}
+
+/// Time series. Bin `i` covers `[start + i * width, start + (i + 1) * width)` cycles relative to
+/// the beginning of the measurement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// First cycle, relative to the beginning of the measurement (negative is before).
+    pub start: i64,
+    /// Cycles in a bin.
+    pub width: u64,
+    /// By the cycle in which a packet was generated (only packets that were delivered).
+    pub by_generation: SeriesColumns,
+    /// By the cycle in which a packet was delivered.
+    pub by_delivery: SeriesColumns,
+}
+
+/// Columns of a time series.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SeriesColumns {
+    /// Packets.
+    pub packets: Vec<u64>,
+    /// Phits.
+    pub phits: Vec<u64>,
+    /// Sum of the latencies, in cycles.
+    pub latency_sum: Vec<u64>,
+    /// Packets that took a non-minimal path.
+    pub nonminimal: Vec<u64>,
+}

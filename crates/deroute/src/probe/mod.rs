@@ -1,0 +1,49 @@
+//! What is measured.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::spec::PhaseA;
+
+/// Path kind of a packet, fixed when it leaves the injection queue.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum PathKind {
+    /// Minimal.
+    #[serde(rename = "minimal")]
+    Minimal,
+    /// Valiant, `lgl`.
+    #[serde(rename = "lgl")]
+    Lgl,
+    /// Valiant, `lg-`.
+    #[serde(rename = "lg-")]
+    Lg,
+    /// Valiant, `-gl`.
+    #[serde(rename = "-gl")]
+    Gl,
+    /// Valiant, `-g-`.
+    #[serde(rename = "-g-")]
+    G,
+}
+
+impl PathKind {
+    /// Every kind, in the order of [`PathKind::index`].
+    pub const ALL: [Self; 5] = [Self::Minimal, Self::Lgl, Self::Lg, Self::Gl, Self::G];
+
+    /// Column of the kind in per-kind arrays.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl From<PhaseA> for PathKind {
+    fn from(policy: PhaseA) -> Self {
+        match policy {
+            PhaseA::Lgl => Self::Lgl,
+            PhaseA::Lg => Self::Lg,
+            PhaseA::Gl => Self::Gl,
+            PhaseA::G => Self::G,
+        }
+    }
+}

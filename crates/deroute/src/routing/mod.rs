@@ -1,0 +1,5 @@
+pub mod spec;
+mod minimal;
+mod piggyback;
+mod ugal;
+mod valiant;

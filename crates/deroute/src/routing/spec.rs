@@ -1,0 +1,55 @@
+//! What a user asks of a routing algorithm.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use super::minimal::MinimalSpec;
+pub use super::piggyback::PiggybackSpec;
+pub use super::ugal::{HopCount, QueueMetric, UgalSpec};
+pub use super::valiant::ValiantSpec;
+
+/// The routing algorithm and its parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Routing {
+    /// Shortest paths only.
+    Minimal(MinimalSpec),
+    /// Valiant: through a random intermediate router.
+    Valiant(ValiantSpec),
+    /// Minimal or Valiant, by the local queues.
+    Ugal(UgalSpec),
+    /// UGAL, and minimal only if the group's global link is not flagged as congested.
+    Piggyback(PiggybackSpec),
+}
+
+/// Phase-A policy: which routers may be the intermediate one (thesis 2.3.2, Table 5-1). The name
+/// lists the hops that phase A may take.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum PhaseA {
+    /// Any router of any other group: up to l1 g1 l2.
+    #[default]
+    #[serde(rename = "lgl")]
+    Lgl,
+    /// The router on which the global hop to any other group lands: up to l1 g1.
+    #[serde(rename = "lg-")]
+    Lg,
+    /// Any router of the groups wired to the source router: g1, maybe l2.
+    #[serde(rename = "-gl")]
+    Gl,
+    /// The landing routers of the source router's own global links: g1 alone.
+    #[serde(rename = "-g-")]
+    G,
+}
+
+/// How the VC of a hop follows from its place on the path (design note on deadlock freedom).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VcUse {
+    /// The hop's own place on l1 g1 l2 | l3 g2 l4, whether or not earlier hops were taken.
+    #[default]
+    PathPosition,
+    /// The next place of its kind after the place used last (FOGSim).
+    NextFeasible,
+}

@@ -1,0 +1,275 @@
+//! What a user asks for, as plain data.
+//!
+//! Every struct here is one table of a TOML file. Nothing is resolved: quantities still carry their
+//! units, counts may still be impossible. [`crate::Simulation::build`] turns a [`Spec`] into a wired
+//! network or says what is wrong with it.
+
+mod error;
+mod quantity;
+
+pub use error::SpecError;
+pub use quantity::{Quantity, Scale};
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use crate::routing::spec::*;
+pub use crate::topology::spec::*;
+pub use crate::traffic::spec::*;
+
+/// One simulation point: a network, a routing, a workload, and how long to look at it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Physical size of a cycle and of a phit.
+    #[serde(default)]
+    pub units: Units,
+    /// Topology, links, switches and network interfaces.
+    pub network: Network,
+    /// The routing algorithm and its parameters.
+    pub routing: Routing,
+    /// Who sends how much to whom.
+    pub traffic: Traffic,
+    /// Seed, warm-up and measurement.
+    #[serde(default)]
+    pub run: Run,
+    /// What is recorded beyond the standard result.
+    #[serde(default)]
+    pub probes: Probes,
+    /// Self-checks that cost time.
+    #[serde(default)]
+    pub checks: Checks,
+}
+
+/// Physical size of a cycle and of a phit: every link carries one phit a cycle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Units {
+    /// Duration of a cycle. Default `"1 ns"`.
+    pub cycle: String,
+    /// Data in a phit. Default `"25 B"`, which makes a link of 200 Gb/s at 1 ns.
+    pub phit: String,
+}
+
+impl Default for Units {
+    fn default() -> Self {
+        Self { cycle: "1 ns".into(), phit: "25 B".into() }
+    }
+}
+
+/// The machine that is simulated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    /// Wiring.
+    pub topology: Topology,
+    /// One entry per link class of the topology (a Dragonfly has `local` and `global`).
+    #[serde(default)]
+    pub links: BTreeMap<String, Link>,
+    /// Switch architecture.
+    pub switch: Switch,
+    /// Hosts' network interfaces.
+    #[serde(default)]
+    pub nic: Nic,
+}
+
+/// The links of one class, and the input buffers at their ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Propagation delay: cycles, a time, or a length of cable (5 ns a metre). At least 1 cycle.
+    pub latency: Quantity,
+    /// Virtual channels, 1 to 64.
+    pub vcs: u8,
+    /// Input buffer of each VC: phits, or an amount of data.
+    pub buffer: Quantity,
+}
+
+/// How a switch moves packets from its inputs to its outputs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Switch {
+    /// Input-queued: no output buffer, a crossbar as fast as the links.
+    InputQueued {
+        /// Cycles from a grant to the departure of the head on an idle link. Default 0.
+        #[serde(default = "zero")]
+        pipeline: Quantity,
+        /// Allocator. See [`Allocator`].
+        #[serde(default)]
+        allocator: Allocator,
+    },
+    /// Combined input-output-queued: a crossbar `speedup` times faster than the links, and an
+    /// output buffer that the VCs of a port share.
+    CombinedQueued {
+        /// Cycles from a grant to the departure of the head on an idle link. Default 0.
+        #[serde(default = "zero")]
+        pipeline: Quantity,
+        /// Phits that the crossbar moves per cycle and port, 1 to 64. Default 2.
+        #[serde(default = "two")]
+        speedup: u8,
+        /// Output buffer of a port. It must hold the largest packet.
+        output_buffer: Quantity,
+        /// Allocator. See [`Allocator`].
+        #[serde(default)]
+        allocator: Allocator,
+    },
+    /// Ideal output-queued: every head packet reaches its output at once, whatever the others do.
+    OutputQueued {
+        /// Cycles from a grant to the departure of the head on an idle link. Default 0.
+        #[serde(default = "zero")]
+        pipeline: Quantity,
+        /// Output buffer of a port; unlimited when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output_buffer: Option<Quantity>,
+    },
+}
+
+fn zero() -> Quantity {
+    Quantity::Number(0)
+}
+
+fn two() -> u8 {
+    2
+}
+
+/// Input-first separable allocator (thesis 2.1, 3.2.1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Allocator {
+    /// Rounds of input and output arbitration in a cycle, 1 to 16. Default 2.
+    pub iterations: u8,
+    /// Order in which an arbiter serves its requesters. Default `round-robin`.
+    pub arbiter: Arbiter,
+    /// When a round-robin input pointer moves. Default `on-grant`.
+    pub pointer: Pointer,
+    /// Packets in transit beat packets at injection. Default `false`.
+    pub transit_priority: bool,
+}
+
+impl Default for Allocator {
+    fn default() -> Self {
+        Self {
+            iterations: 2,
+            arbiter: Arbiter::RoundRobin,
+            pointer: Pointer::OnGrant,
+            transit_priority: false,
+        }
+    }
+}
+
+/// Order in which an arbiter serves its requesters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arbiter {
+    /// Rotating priority, starting after the last winner.
+    RoundRobin,
+    /// The packet that was generated first wins; ties go round-robin.
+    Age,
+}
+
+/// When a round-robin input pointer moves past its choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pointer {
+    /// Only when the output arbiter granted the request (iSLIP).
+    OnGrant,
+    /// As soon as the request is made (FOGSim).
+    OnRequest,
+}
+
+/// A host's network interface. Its injection queue is the input buffer of a router port.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Nic {
+    /// Delay between host and router, each way. Default 0.
+    pub latency: Quantity,
+    /// Injection queue of a host; unlimited when absent. A packet generated while it is full is
+    /// refused: it counts as offered, not as generated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub injection_queue: Option<Quantity>,
+}
+
+impl Default for Nic {
+    fn default() -> Self {
+        Self { latency: zero(), injection_queue: None }
+    }
+}
+
+/// Seed and duration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Run {
+    /// Seed of every random stream. Default 1.
+    pub seed: u64,
+    /// Cycles before the measurement begins. Default 60000 cycles.
+    pub warmup: Warmup,
+    /// Cycles measured. Default 60000.
+    pub measure: Quantity,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self { seed: 1, warmup: Warmup::Fixed(60_000.into()), measure: 60_000.into() }
+    }
+}
+
+/// How the end of the warm-up is found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "expected a duration, or a table { interval = ..., limit = ... } for automatic detection"
+)]
+pub enum Warmup {
+    /// A fixed time.
+    Fixed(Quantity),
+    /// MSER-5 on the mean latency (White, Cobb and Spratt 2000): the warm-up ends when the
+    /// truncation point that minimises the standard error lies in the first half of the series.
+    Automatic(AutomaticWarmup),
+}
+
+/// Parameters of the automatic warm-up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AutomaticWarmup {
+    /// One observation of the series: the mean latency of the packets delivered in this time.
+    /// Default 500 cycles.
+    pub interval: Quantity,
+    /// Give up after this time; the result is then `not-converged`. Default 200000 cycles.
+    pub limit: Quantity,
+}
+
+impl Default for AutomaticWarmup {
+    fn default() -> Self {
+        Self { interval: 500.into(), limit: 200_000.into() }
+    }
+}
+
+/// What is recorded beyond the standard result.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Probes {
+    /// Width of a bin of the time series; no series when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<Quantity>,
+    /// Start of the time series before the measurement begins. Default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series_before: Option<Quantity>,
+    /// Record the utilisation of every link, not only the summary per class. Default `false`.
+    pub links: bool,
+}
+
+/// Self-checks that cost time. The cheap ones are always on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Checks {
+    /// Recount every packet, buffer and credit of the network now and then. Default `false`.
+    pub full: bool,
+    /// Record every dependency between channels and fail if they form a cycle. Default `false`.
+    pub dependencies: bool,
+    /// Cycles a packet may stay at the head of a queue before the watchdog looks for a cycle of
+    /// waits. Default 20000 cycles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watchdog: Option<Quantity>,
+}

@@ -1,0 +1,202 @@
+//! Numbers with units: a bare number is already in cycles or phits, a string carries its unit.
+//!
+//! Conversions are exact. `"15 ns"` with a 1 ns cycle is 15 cycles; `"15.5 ns"` is refused, because
+//! no whole number of cycles equals it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::error::SpecError;
+
+/// A quantity as the user wrote it: `15` or `"15 ns"`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "expected a whole number, or a string with a unit such as \"15 ns\" or \"18 KB\""
+)]
+pub enum Quantity {
+    /// Already in the engine's own unit (cycles or phits).
+    Number(u64),
+    /// A decimal number, a space (optional) and a unit.
+    Text(String),
+}
+
+impl From<u64> for Quantity {
+    fn from(value: u64) -> Self {
+        Self::Number(value)
+    }
+}
+
+impl From<&str> for Quantity {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl std::fmt::Display for Quantity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(n) => write!(f, "{n}"),
+            Self::Text(s) => write!(f, "\"{s}\""),
+        }
+    }
+}
+
+/// An exact non-negative fraction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fraction {
+    num: u128,
+    den: u128,
+}
+
+impl Fraction {
+    fn times(self, num: u128, den: u128) -> Option<Self> {
+        Some(Self { num: self.num.checked_mul(num)?, den: self.den.checked_mul(den)? })
+    }
+
+    fn divided_by(self, other: Self) -> Option<Self> {
+        self.times(other.den, other.num)
+    }
+
+    fn whole(self) -> Option<u64> {
+        if self.den == 0 || self.num % self.den != 0 {
+            return None;
+        }
+        u64::try_from(self.num / self.den).ok()
+    }
+
+    fn approx(self) -> f64 {
+        self.num as f64 / self.den as f64
+    }
+}
+
+/// Splits `"15.75 KB"` into an exact fraction and the unit's text.
+fn split(text: &str) -> Option<(Fraction, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    let (int, frac) = digits.split_once('.').unwrap_or((digits, ""));
+    if (int.is_empty() && frac.is_empty()) || frac.contains('.') || digits.len() > 24 {
+        return None;
+    }
+    let num: u128 = format!("{int}{frac}").parse().ok()?;
+    Some((Fraction { num, den: 10u128.pow(frac.len() as u32) }, unit.trim()))
+}
+
+const TIME_UNITS: [(&str, u128); 5] =
+    [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
+/// Signal speed in a cable, from Table 3-1 of the thesis: 3 m take 15 ns.
+const PICOSECONDS_PER_METRE: u128 = 5_000;
+const BYTE_UNITS: [(&str, u128); 7] = [
+    ("B", 1),
+    ("KB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+];
+
+fn factor(units: &[(&str, u128)], unit: &str) -> Option<u128> {
+    units.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor)
+}
+
+fn picoseconds(text: &str) -> Option<Fraction> {
+    let (value, unit) = split(text)?;
+    match unit {
+        "m" => value.times(PICOSECONDS_PER_METRE, 1),
+        _ => value.times(factor(&TIME_UNITS, unit)?, 1),
+    }
+}
+
+fn bytes(text: &str) -> Option<Fraction> {
+    let (value, unit) = split(text)?;
+    value.times(factor(&BYTE_UNITS, unit)?, 1)
+}
+
+/// The engine's units expressed in physical ones.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    cycle: Fraction,
+    phit: Fraction,
+}
+
+impl Scale {
+    /// `cycle` is a time (`"1 ns"`), `phit` an amount of data (`"25 B"`).
+    pub fn new(cycle: &str, phit: &str) -> Result<Self, SpecError> {
+        let refuse = |path: &str, value: &str, choices: &str| {
+            SpecError::new(path, format!("{value:?} is not a positive quantity")).choices([choices])
+        };
+        let cycle_fraction = picoseconds(cycle).filter(|f| f.num > 0);
+        let phit_fraction = bytes(phit).filter(|f| f.num > 0);
+        Ok(Self {
+            cycle: cycle_fraction
+                .ok_or_else(|| refuse("units.cycle", cycle, "a time such as \"1 ns\""))?,
+            phit: phit_fraction
+                .ok_or_else(|| refuse("units.phit", phit, "an amount such as \"25 B\""))?,
+        })
+    }
+
+    /// Nanoseconds in one cycle.
+    pub fn cycle_ns(&self) -> f64 {
+        self.cycle.approx() / 1_000.0
+    }
+
+    /// Bytes in one phit.
+    pub fn phit_bytes(&self) -> f64 {
+        self.phit.approx()
+    }
+
+    /// Cycles in `quantity`, which is a number of cycles, a time, or a cable length.
+    pub fn cycles(&self, path: &str, quantity: &Quantity) -> Result<u64, SpecError> {
+        let units = "cycles (a bare number), ps, ns, us, ms, s, or m of cable";
+        convert(path, quantity, picoseconds, self.cycle, ("cycles", units))
+    }
+
+    /// Phits in `quantity`, which is a number of phits or an amount of data.
+    pub fn phits(&self, path: &str, quantity: &Quantity) -> Result<u64, SpecError> {
+        let units = "phits (a bare number), B, KB, MB, GB, KiB, MiB, GiB";
+        convert(path, quantity, bytes, self.phit, ("phits", units))
+    }
+}
+
+fn convert(
+    path: &str,
+    quantity: &Quantity,
+    parse: fn(&str) -> Option<Fraction>,
+    unit: Fraction,
+    (name, units): (&str, &str),
+) -> Result<u64, SpecError> {
+    let text = match quantity {
+        Quantity::Number(n) => return Ok(*n),
+        Quantity::Text(text) => text,
+    };
+    let Some(parsed) = parse(text) else {
+        let message = format!("\"{text}\" has no unit that converts to {name}");
+        return Err(SpecError::new(path, message).choices([units]));
+    };
+    let exact = parsed.divided_by(unit);
+    exact.and_then(Fraction::whole).ok_or_else(|| {
+        let found = exact.map_or(f64::NAN, Fraction::approx);
+        SpecError::new(path, format!("\"{text}\" is {found} {name}, which is not a whole number"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn converts_exactly_or_refuses() {
+        let scale = Scale::new("1 ns", "25 B").unwrap();
+        assert_eq!(scale.cycles("x", &"15 ns".into()).unwrap(), 15);
+        assert_eq!(scale.cycles("x", &"30 m".into()).unwrap(), 150);
+        assert_eq!(scale.cycles("x", &"0.5 us".into()).unwrap(), 500);
+        assert_eq!(scale.phits("x", &"15.75 KB".into()).unwrap(), 630);
+        assert_eq!(scale.phits("x", &"126 KB".into()).unwrap(), 5040);
+        let err = scale.cycles("network.links.local.latency", &"15.5 ns".into()).unwrap_err();
+        assert!(err.to_string().contains("15.5 cycles"), "{err}");
+        assert!(scale.phits("x", &"15 ns".into()).is_err());
+        assert!(scale.phits("x", &"1.2.3 B".into()).is_err());
+    }
+}

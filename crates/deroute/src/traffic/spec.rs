@@ -1,0 +1,133 @@
+//! What a user asks of the workload.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::spec::Quantity;
+
+/// Who sends how much to whom.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    /// Offered load of every host, in phits per cycle (a fraction of the link rate), 0 to 1.
+    pub load: f64,
+    /// Packet size.
+    pub packet_size: PacketSize,
+    /// Destinations.
+    pub pattern: Pattern,
+    /// When packets are generated. Default `bernoulli`.
+    #[serde(default)]
+    pub injection: Injection,
+    /// Transient: changes of pattern or load after the measurement began, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub then: Vec<Change>,
+}
+
+/// A change of the traffic at a given time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// Time since the beginning of the measurement.
+    pub at: Quantity,
+    /// New load; unchanged when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<f64>,
+    /// New pattern; unchanged when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<Pattern>,
+}
+
+/// Packet size in phits (1 to 65535), fixed or drawn for each packet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "expected a size (10, \"250 B\"), { min = 1, max = 16 }, or a list of { size, weight }"
+)]
+pub enum PacketSize {
+    /// Every packet has this size.
+    Fixed(Quantity),
+    /// Uniform between two sizes, both included.
+    Uniform(UniformSize),
+    /// Drawn from a list.
+    Mix(Vec<WeightedSize>),
+}
+
+/// Uniformly distributed packet size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UniformSize {
+    /// Smallest packet.
+    pub min: Quantity,
+    /// Largest packet.
+    pub max: Quantity,
+}
+
+/// One size of a mix.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WeightedSize {
+    /// Packet size.
+    pub size: Quantity,
+    /// Share of the packets, relative to the other weights.
+    pub weight: u32,
+}
+
+/// When a host generates packets.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Injection {
+    /// Each cycle with the same probability.
+    #[default]
+    Bernoulli,
+    /// Bursts to one destination at `peak` load, separated by silences.
+    OnOff {
+        /// Mean packets in a burst (geometric), at least 1.
+        burst: f64,
+        /// Load within a burst, above the mean load and at most 1. Default 1.
+        #[serde(default = "full")]
+        peak: f64,
+    },
+}
+
+fn full() -> f64 {
+    1.0
+}
+
+/// Traffic pattern: how destinations are chosen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Pattern {
+    /// UN: any other host.
+    Uniform,
+    /// ADV+i: any host of the group `offset` groups ahead.
+    Adversarial {
+        /// Groups ahead; negative is behind. Not a multiple of the number of groups.
+        offset: i64,
+    },
+    /// ADVL: any host of the next router of the same group.
+    AdversarialLocal,
+    /// ADVC: any host of the next `groups` groups.
+    AdversarialConsecutive {
+        /// How many groups. Default: the global links of a router (`h`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        groups: Option<u32>,
+    },
+    /// A random permutation: every host sends to one other host and receives from one.
+    Permutation {
+        /// Seed of the permutation. Default: the seed of the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seed: Option<u64>,
+    },
+    /// MIX: each packet follows one of several patterns.
+    Mix(Vec<Share>),
+}
+
+/// One component of a mix.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    /// Share of the packets, relative to the other weights.
+    pub weight: u32,
+    /// Its pattern; a mix within a mix is refused.
+    pub pattern: Pattern,
+}
