@@ -2,6 +2,7 @@
 pub mod ids;
 pub mod outcome;
 pub mod probe;
+pub mod rng;
 pub mod routing;
 pub mod spec;
 pub mod topology;

@@ -1,7 +1,54 @@
+//! Minimal routing (MIN).
+//!
+//! # What it does
+//! Every packet takes a shortest path.
+//!
+//! # Source
+//! Thesis 2.3.1.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Deadlock freedom
+//! The topology's places for minimal paths; a Dragonfly needs 2 local and 1 global VC.
+//!
+//! # Limits
+//! Adversarial traffic saturates one link: 1/(2 h^2) under ADV+i, 1/(2 h) under ADVC and 1/p under
+//! ADVL in a balanced Dragonfly.
+//!
+//! # Example
+//! ```toml
+//! [routing.minimal]
+//! ```
+
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::{Fabric, Header, Plan, RouterView, Routing, follow};
+use crate::spec::{SpecError, VcUse};
+use crate::topology::{Hop, Topology};
 
 /// Parameters of minimal routing: none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MinimalSpec {}
+
+struct Minimal {
+    topology: Arc<dyn Topology>,
+}
+
+pub(super) fn plan(_spec: &MinimalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
+    let topology = Arc::clone(&fabric.topology);
+    let agent = Box::new(move |_, _| -> Box<dyn Routing> {
+        Box::new(Minimal { topology: Arc::clone(&topology) })
+    });
+    Ok(Plan { agent, nonminimal: false })
+}
+
+impl Routing for Minimal {
+    fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
+        follow(&*self.topology, view.router, header, VcUse::PathPosition)
+    }
+}

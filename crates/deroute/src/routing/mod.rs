@@ -1,5 +1,167 @@
-pub mod spec;
+//! Routing algorithms.
+//!
+//! A routing algorithm is an agent in every router, and it is honest: it sees the queues of its own
+//! router, the packet's header, and the messages that reached it. To add one: a file with its
+//! parameters and its [`Routing`], a variant in `spec.rs`, a line in [`build`], and a row in the
+//! conformance suite.
+
 mod minimal;
 mod piggyback;
+pub mod spec;
 mod ugal;
 mod valiant;
+
+use std::sync::Arc;
+
+use crate::ids::{Cycle, PortId, RouterId, VcId};
+use crate::probe::PathKind;
+use crate::rng::Stream;
+use crate::spec::{SpecError, VcUse};
+use crate::topology::{Hop, Leg, Topology};
+
+/// The part of a packet that routing reads and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Router of the destination host.
+    pub destination: RouterId,
+    /// Valiant's intermediate router; [`Header::UNDRAWN`] until one is drawn.
+    pub root: RouterId,
+    /// Place on the path of the last hop taken ([`Hop::place`]).
+    pub place: u8,
+    /// Part of the path.
+    pub leg: Leg,
+    /// Kind of path, for the statistics.
+    pub kind: PathKind,
+    /// Router-to-router hops taken.
+    pub hops: u8,
+}
+
+impl Header {
+    /// No intermediate router has been drawn.
+    pub const UNDRAWN: RouterId = RouterId(u32::MAX);
+
+    /// The header of a packet that has just been generated.
+    pub fn new(destination: RouterId) -> Self {
+        Self {
+            destination,
+            root: Self::UNDRAWN,
+            place: 0,
+            leg: Leg::Minimal,
+            kind: PathKind::Minimal,
+            hops: 0,
+        }
+    }
+}
+
+/// Queue lengths of one router.
+pub trait Queues {
+    /// Phits granted to an output port whose credits have not come back, over all its VCs: those
+    /// in the switch, in the output buffer, on the link, in the buffer at the other end, and
+    /// those whose credits are on the way.
+    fn port(&self, port: PortId) -> u32;
+
+    /// The same for one VC of the port.
+    fn vc(&self, port: PortId, vc: VcId) -> u32;
+}
+
+/// What an algorithm sees of its router.
+pub struct RouterView<'a> {
+    /// The router.
+    pub router: RouterId,
+    /// The current cycle.
+    pub now: Cycle,
+    /// Its queues.
+    pub queues: &'a dyn Queues,
+    /// Its random stream.
+    pub rng: &'a mut Stream,
+}
+
+/// A message that an algorithm sends to every router of its domain (a Dragonfly's group).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Cycles until it arrives, at least 1.
+    pub delay: Cycle,
+    /// Its content, of the algorithm's own making.
+    pub content: u32,
+}
+
+/// A routing algorithm, with the state of every router that it is asked for.
+pub trait Routing: Send {
+    /// Chooses the next hop of a packet at the head of a queue. The packet is not at its
+    /// destination router (or still in phase A), and the intermediate router has already been
+    /// recognised: the leg is up to date. Called when the head is first considered, and, if
+    /// [`Routing::reconsiders`], again in every cycle in which it waits in an injection queue.
+    fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop;
+
+    /// Heads of injection queues are routed again while they wait.
+    fn reconsiders(&self) -> bool {
+        false
+    }
+
+    /// [`Routing::queues_changed`] wants to be called.
+    fn watches_queues(&self) -> bool {
+        false
+    }
+
+    /// The queues of a router changed in the previous cycle, or credits arrived in this one.
+    /// Messages go to all other routers of the domain.
+    fn queues_changed(&mut self, _view: &mut RouterView<'_>, _messages: &mut Vec<Message>) {}
+
+    /// A message arrived in the domain of `from`, which sent it.
+    fn message(&mut self, _from: RouterId, _content: u32) {}
+}
+
+/// What a routing algorithm is built from.
+#[derive(Clone)]
+pub struct Fabric {
+    /// The wiring.
+    pub topology: Arc<dyn Topology>,
+    /// Latency of each link class in cycles.
+    pub latency: Vec<Cycle>,
+}
+
+/// A routing algorithm that has been checked against the network.
+pub struct Plan {
+    /// Makes the agent of the routers `first..first + count`.
+    pub agent: AgentFactory,
+    /// Paths go through an intermediate router.
+    pub nonminimal: bool,
+}
+
+/// Makes the agent of the routers `first..first + count`.
+pub type AgentFactory = Box<dyn Fn(RouterId, u32) -> Box<dyn Routing> + Send + Sync>;
+
+/// Checks the routing that the spec asks for against the network. The catalogue.
+pub fn build(spec: &spec::Routing, fabric: &Fabric) -> Result<Plan, SpecError> {
+    match spec {
+        spec::Routing::Minimal(spec) => minimal::plan(spec, fabric),
+        spec::Routing::Valiant(spec) => valiant::plan(spec, fabric),
+        spec::Routing::Ugal(spec) => ugal::plan(spec, fabric),
+        spec::Routing::Piggyback(spec) => piggyback::plan(spec, fabric),
+    }
+}
+
+/// The next hop of a packet whose path is decided: towards the intermediate router in phase A,
+/// towards the destination otherwise.
+#[inline]
+pub fn follow(topology: &dyn Topology, at: RouterId, header: &Header, vc_use: VcUse) -> Hop {
+    let to = if header.leg == Leg::PhaseA { header.root } else { header.destination };
+    topology.next_hop(at, to, header.leg, header.place, vc_use)
+}
+
+/// Sends a packet through `root`, or minimally if `root` is its source or destination.
+pub fn divert(header: &mut Header, at: RouterId, root: RouterId, kind: PathKind) {
+    header.root = root;
+    let trivial = root == at || root == header.destination;
+    header.leg = if trivial { Leg::Minimal } else { Leg::PhaseA };
+    header.kind = if trivial { PathKind::Minimal } else { kind };
+}
+
+/// Refuses a policy that the topology cannot serve.
+fn require_intermediates(fabric: &Fabric, path: &str) -> Result<(), SpecError> {
+    if fabric.topology.groups() > 1 {
+        return Ok(());
+    }
+    let message = "this topology has no intermediate routers to choose from";
+    Err(SpecError::new(path, message).choices(["routing.minimal", "a topology with groups"]))
+}

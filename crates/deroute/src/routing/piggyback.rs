@@ -1,7 +1,42 @@
+//! Piggyback (PB).
+//!
+//! # What it does
+//! Every router flags a global port as congested iff its queue exceeds `F` times the mean of its
+//! other global ports plus `T`, and sends each change of a flag to the routers of its group. A
+//! packet takes the minimal path iff the global link of that path is not flagged and UGAL's
+//! inequality holds. Within a group, only the inequality counts.
+//!
+//! # Source
+//! Thesis 2.3.4, equation 2-2, Table 3-1.
+//!
+//! # Parameters
+//! `factor_percent` F (default 120), `flag_threshold` T in phits of a port (default 50),
+//! `own_port_in_mean` (default false), `ugal`: the parameters of the inequality.
+//!
+//! # Deadlock freedom
+//! As Valiant: 4 local and 2 global VCs in a Dragonfly.
+//!
+//! # Limits
+//! A flag is as old as a local link is long. Under ADVC the router that owns the minimal links
+//! starves: its own packets see those links' queues first.
+//!
+//! # Example
+//! ```toml
+//! [routing.piggyback]
+//! factor_percent = 120
+//! flag_threshold = 50
+//! ```
+
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ugal::UgalSpec;
+use super::ugal::{Ugal, UgalSpec};
+use super::{Fabric, Header, Message, Plan, RouterView, Routing, require_intermediates};
+use crate::ids::{Cycle, PortId, RouterId};
+use crate::spec::SpecError;
+use crate::topology::{Hop, Topology};
 
 /// Parameters of Piggyback.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,5 +60,104 @@ impl Default for PiggybackSpec {
             own_port_in_mean: false,
             ugal: UgalSpec::default(),
         }
+    }
+}
+
+struct Piggyback {
+    topology: Arc<dyn Topology>,
+    spec: PiggybackSpec,
+    ugal: Ugal,
+    first: RouterId,
+    /// Global ports of a router.
+    exits: usize,
+    /// Latency of a message in the group.
+    delay: Cycle,
+    /// What each router knows of its own ports: `[router][exit]`.
+    own: Vec<bool>,
+    /// What the other routers of the group know of them.
+    seen: Vec<bool>,
+}
+
+pub(super) fn plan(spec: &PiggybackSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
+    require_intermediates(fabric, "routing.piggyback")?;
+    let (fabric, spec) = (fabric.clone(), spec.clone());
+    let agent = Box::new(move |first, count| -> Box<dyn Routing> {
+        let topology = Arc::clone(&fabric.topology);
+        let exits = topology.exits(first).len();
+        let flags = vec![false; exits * count as usize];
+        Box::new(Piggyback {
+            ugal: Ugal::new(Arc::clone(&topology), spec.ugal.clone()),
+            topology,
+            spec: spec.clone(),
+            first,
+            exits,
+            delay: fabric.latency[0],
+            own: flags.clone(),
+            seen: flags,
+        })
+    });
+    Ok(Plan { agent, nonminimal: true })
+}
+
+impl Piggyback {
+    fn cell(&self, router: RouterId, exit: usize) -> usize {
+        (router.0 - self.first.0) as usize * self.exits + exit
+    }
+
+    /// Is the global link of the minimal path flagged, as far as this router knows?
+    fn flagged(&self, at: RouterId, to: RouterId) -> bool {
+        let Some((owner, port)) = self.topology.exit(at, to) else { return false };
+        let exit = usize::from(port.0 - self.topology.exits(owner).start);
+        let cell = self.cell(owner, exit);
+        if owner == at { self.own[cell] } else { self.seen[cell] }
+    }
+
+    /// Equation 2-2, in whole numbers: both sides times 100 times the number of ports averaged.
+    fn congested(&self, queue: u64, total: u64) -> bool {
+        let (sum, ports) = if self.spec.own_port_in_mean {
+            (total, self.exits as u64)
+        } else {
+            (total - queue, self.exits as u64 - 1)
+        };
+        let factor = u64::from(self.spec.factor_percent);
+        let threshold = 100 * u64::from(self.spec.flag_threshold);
+        100 * queue * ports.max(1) > factor * sum + threshold * ports.max(1)
+    }
+}
+
+impl Routing for Piggyback {
+    fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
+        if header.place == 0 {
+            let flagged = self.flagged(view.router, header.destination);
+            return self.ugal.decide(view, header, flagged);
+        }
+        self.ugal.follow(view.router, header)
+    }
+
+    fn reconsiders(&self) -> bool {
+        self.ugal.redecides()
+    }
+
+    fn watches_queues(&self) -> bool {
+        true
+    }
+
+    fn queues_changed(&mut self, view: &mut RouterView<'_>, messages: &mut Vec<Message>) {
+        let ports = self.topology.exits(view.router);
+        let total: u64 = ports.clone().map(|p| u64::from(view.queues.port(PortId(p)))).sum();
+        for (exit, port) in ports.enumerate() {
+            let flag = self.congested(u64::from(view.queues.port(PortId(port))), total);
+            let cell = self.cell(view.router, exit);
+            if self.own[cell] != flag {
+                self.own[cell] = flag;
+                let content = (exit as u32) << 1 | u32::from(flag);
+                messages.push(Message { delay: self.delay, content });
+            }
+        }
+    }
+
+    fn message(&mut self, from: RouterId, content: u32) {
+        let cell = self.cell(from, (content >> 1) as usize);
+        self.seen[cell] = content & 1 == 1;
     }
 }

@@ -1,7 +1,40 @@
+//! UGAL with local information (UGAL-L).
+//!
+//! # What it does
+//! Draws Valiant's intermediate router, then takes the minimal path iff
+//! `Q_min * H_min <= Q_vlb * H_vlb + T`, with the queue lengths of the two first hops and the hops
+//! of the two paths.
+//!
+//! # Source
+//! Thesis 2.3.3, equation 2-1.
+//!
+//! # Parameters
+//! `phase_a` (default `lgl`), `threshold` T in phits (default 0), `queue` (default: the whole port),
+//! `hops` (default: those of the path), `redecide` (default false: the decision is taken once, when
+//! the packet is first considered at the head of the injection queue), `vc_use`.
+//!
+//! # Deadlock freedom
+//! As Valiant: 4 local and 2 global VCs in a Dragonfly.
+//!
+//! # Limits
+//! The queues of the source router say little about a distant global link.
+//!
+//! # Example
+//! ```toml
+//! [routing.ugal]
+//! threshold = 0
+//! ```
+
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::spec::{PhaseA, VcUse};
+use super::{Fabric, Header, Plan, RouterView, Routing, divert, follow, require_intermediates};
+use crate::ids::RouterId;
+use crate::probe::PathKind;
+use crate::spec::{PhaseA, SpecError, VcUse};
+use crate::topology::{Hop, Leg, Topology};
 
 /// Parameters of UGAL with local information.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -43,4 +76,89 @@ pub enum HopCount {
     Path,
     /// The hops it would have under the consecutive arrangement, whatever the wiring is (FOGSim).
     Consecutive,
+}
+
+/// The decision between the minimal path and one through an intermediate router.
+pub(super) struct Ugal {
+    topology: Arc<dyn Topology>,
+    spec: UgalSpec,
+}
+
+pub(super) fn plan(spec: &UgalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
+    require_intermediates(fabric, "routing.ugal")?;
+    let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
+    let agent = Box::new(move |_, _| -> Box<dyn Routing> {
+        Box::new(Ugal::new(Arc::clone(&topology), spec.clone()))
+    });
+    Ok(Plan { agent, nonminimal: true })
+}
+
+impl Ugal {
+    pub(super) fn new(topology: Arc<dyn Topology>, spec: UgalSpec) -> Self {
+        Self { topology, spec }
+    }
+
+    pub(super) fn redecides(&self) -> bool {
+        self.spec.redecide
+    }
+
+    pub(super) fn follow(&self, at: RouterId, header: &Header) -> Hop {
+        follow(&*self.topology, at, header, self.spec.vc_use)
+    }
+
+    /// The source decision. The intermediate router is drawn when the packet has none yet;
+    /// `forbidden` rules out the minimal path whatever the queues say.
+    pub(super) fn decide(
+        &self,
+        view: &mut RouterView<'_>,
+        header: &mut Header,
+        forbidden: bool,
+    ) -> Hop {
+        let at = view.router;
+        if header.root == Header::UNDRAWN {
+            let drawn = self.topology.intermediate(self.spec.phase_a, at, view.rng);
+            header.root = drawn.unwrap_or(at);
+        }
+        (header.leg, header.kind) = (Leg::Minimal, PathKind::Minimal);
+        let minimal = self.follow(at, header);
+        if header.root == at || header.root == header.destination {
+            return minimal;
+        }
+        divert(header, at, header.root, self.spec.phase_a.into());
+        let valiant = self.follow(at, header);
+        if forbidden || !self.prefers_minimal(view, header, minimal, valiant) {
+            return valiant;
+        }
+        (header.leg, header.kind) = (Leg::Minimal, PathKind::Minimal);
+        minimal
+    }
+
+    /// Equation 2-1.
+    fn prefers_minimal(&self, view: &RouterView<'_>, header: &Header, min: Hop, vlb: Hop) -> bool {
+        let (at, root, to) = (view.router, header.root, header.destination);
+        let queue = |hop: Hop| match self.spec.queue {
+            QueueMetric::Port => view.queues.port(hop.port),
+            QueueMetric::Vc => view.queues.vc(hop.port, hop.vc),
+        };
+        let h_min = match self.spec.hops {
+            HopCount::Path => self.topology.distance(at, to),
+            HopCount::Consecutive => self.topology.consecutive_distance(at, to),
+        };
+        let h_vlb = self.topology.distance(at, root) + self.topology.distance(root, to);
+        let weight = |queue: u32, hops: u32| i64::from(queue) * i64::from(hops);
+        weight(queue(min), h_min) <= weight(queue(vlb), h_vlb) + i64::from(self.spec.threshold)
+    }
+}
+
+impl Routing for Ugal {
+    fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
+        if header.place == 0 {
+            return self.decide(view, header, false);
+        }
+        self.follow(view.router, header)
+    }
+
+    fn reconsiders(&self) -> bool {
+        self.redecides()
+    }
 }

@@ -1,1 +1,144 @@
+//! Wiring: which port leads where, and what the shortest paths are.
+//!
+//! A topology knows nothing of switches, routings or time. To add one: a file, a variant in
+//! `spec.rs`, a line in [`build`], and its facts in the conformance suite.
+
+mod crossbar;
+mod dragonfly;
 pub mod spec;
+
+pub use crossbar::Crossbar;
+pub use dragonfly::Dragonfly;
+
+use std::sync::Arc;
+
+use crate::ids::{HostId, PortId, RouterId, VcId};
+use crate::rng::Stream;
+use crate::spec::{PhaseA, SpecError, VcUse};
+
+/// What a router port is connected to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// A host.
+    Host(HostId),
+    /// A port of another router, over a link of a class (index into [`Topology::classes`]).
+    Router {
+        /// The router at the other end.
+        router: RouterId,
+        /// Its port.
+        port: PortId,
+        /// Link class.
+        class: u8,
+    },
+    /// Nothing.
+    Unused,
+}
+
+/// Which part of its path a packet is on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Leg {
+    /// Towards the destination, never diverted.
+    #[default]
+    Minimal,
+    /// Towards the intermediate router.
+    PhaseA,
+    /// From the intermediate router to the destination.
+    PhaseB,
+}
+
+/// One step of a path: the port to take, its VC, and the place on the path that gave the VC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// Output port.
+    pub port: PortId,
+    /// Virtual channel at the other end of the port.
+    pub vc: VcId,
+    /// Place on the path, counted from 1; 0 is the injection queue. It grows with every hop.
+    pub place: u8,
+}
+
+/// Virtual channels that a set of paths needs, per link class, with the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VcNeed {
+    /// Link class name.
+    pub class: &'static str,
+    /// Virtual channels.
+    pub vcs: u8,
+    /// Why that many.
+    pub why: &'static str,
+}
+
+/// A wiring of hosts and routers.
+pub trait Topology: Send + Sync {
+    /// Number of routers.
+    fn routers(&self) -> u32;
+
+    /// Number of hosts.
+    fn hosts(&self) -> u32;
+
+    /// Ports of a router, unused ones included. Hosts come first.
+    fn radix(&self, router: RouterId) -> u16;
+
+    /// What a port leads to. `peer(peer(x)) == x` for every router port.
+    fn peer(&self, router: RouterId, port: PortId) -> Peer;
+
+    /// The router of a host.
+    fn router_of(&self, host: HostId) -> RouterId;
+
+    /// The router port of a host.
+    fn port_of(&self, host: HostId) -> PortId;
+
+    /// Names of the link classes.
+    fn classes(&self) -> &'static [&'static str];
+
+    /// The next hop of a shortest path from `at` to a different router `to`. `place` is that of
+    /// the hop taken last ([`Hop::place`], 0 at injection).
+    fn next_hop(&self, at: RouterId, to: RouterId, leg: Leg, place: u8, vc_use: VcUse) -> Hop;
+
+    /// Router-to-router hops of the shortest path that [`Topology::next_hop`] follows.
+    fn distance(&self, from: RouterId, to: RouterId) -> u32;
+
+    /// Router-to-router hops under the consecutive arrangement, whatever the wiring is: what
+    /// FOGSim uses. The distance itself where that has no meaning.
+    fn consecutive_distance(&self, from: RouterId, to: RouterId) -> u32 {
+        self.distance(from, to)
+    }
+
+    /// Virtual channels needed by minimal paths alone, or by paths through an intermediate router.
+    fn vcs_needed(&self, nonminimal: bool) -> Vec<VcNeed>;
+
+    /// Draws Valiant's intermediate router; `None` where the policy has no meaning.
+    fn intermediate(&self, policy: PhaseA, from: RouterId, rng: &mut Stream) -> Option<RouterId>;
+
+    /// The domain of a router: routers that share state by broadcast (a Dragonfly's group). The
+    /// routers of a domain are consecutive and always simulated together.
+    fn domain(&self, router: RouterId) -> u32;
+
+    /// The router and port of `from`'s domain through which the shortest path to `to` leaves the
+    /// domain; `None` if it stays inside.
+    fn exit(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)>;
+
+    /// Ports of a router that lead out of its domain: what Piggyback watches.
+    fn exits(&self, router: RouterId) -> std::ops::Range<u16>;
+
+    /// Hosts of the routers that are `offset` groups ahead of `from`'s group, as a range.
+    fn hosts_ahead(&self, from: HostId, offset: i64) -> Option<std::ops::Range<u32>>;
+
+    /// Number of groups that [`Topology::hosts_ahead`] counts in; 1 without groups.
+    fn groups(&self) -> u32;
+
+    /// Hosts of the next router of the same group; `None` without such a router.
+    fn hosts_of_next_router(&self, from: HostId) -> Option<std::ops::Range<u32>>;
+
+    /// Global links of a router: the default number of groups of ADVC.
+    fn exits_per_router(&self) -> u32;
+}
+
+/// Builds the topology that the spec asks for.
+pub fn build(spec: &spec::Topology) -> Result<Arc<dyn Topology>, SpecError> {
+    Ok(match spec {
+        spec::Topology::Dragonfly(spec) => Arc::new(Dragonfly::new(spec)?),
+        spec::Topology::Crossbar(spec) => Arc::new(Crossbar::new(spec)?),
+    })
+}

@@ -1,1 +1,339 @@
+//! Who sends how much to whom, and when.
+//!
+//! A [`Workload`] is immutable and shared; all that changes is in the [`Source`] of each host. To
+//! add a pattern: a file, a variant in `spec.rs`, a line in [`pattern`].
+
+mod adversarial;
+mod mix;
+mod permutation;
 pub mod spec;
+mod uniform;
+
+use crate::ids::{Cycle, HostId};
+use crate::rng::{Geometric, Owner, Stream};
+use crate::spec::{Scale, SpecError};
+use crate::topology::Topology;
+
+/// Chooses destinations.
+pub trait Pattern: Send + Sync {
+    /// Draws the destination of a packet from `source`; never `source` itself.
+    fn draw(&self, source: HostId, rng: &mut Stream) -> HostId;
+}
+
+/// What a pattern is built from.
+pub struct Setting<'a> {
+    /// The wiring.
+    pub topology: &'a dyn Topology,
+    /// Seed of the run.
+    pub seed: u64,
+}
+
+/// Builds a pattern. The catalogue.
+pub fn pattern(
+    spec: &spec::Pattern,
+    path: &str,
+    setting: &Setting<'_>,
+) -> Result<Box<dyn Pattern>, SpecError> {
+    match spec {
+        spec::Pattern::Uniform => uniform::build(path, setting),
+        spec::Pattern::Adversarial { offset } => adversarial::shift(*offset, path, setting),
+        spec::Pattern::AdversarialLocal => adversarial::local(path, setting),
+        spec::Pattern::AdversarialConsecutive { groups } => {
+            adversarial::consecutive(*groups, path, setting)
+        }
+        spec::Pattern::Permutation { seed } => permutation::build(*seed, path, setting),
+        spec::Pattern::Mix(shares) => mix::build(shares, path, setting),
+    }
+}
+
+/// Distribution of packet sizes in phits.
+#[derive(Clone, Debug)]
+enum Sizes {
+    Fixed(u16),
+    Uniform { min: u16, span: u32 },
+    Mix { total: u32, sizes: Vec<(u32, u16)> },
+}
+
+impl Sizes {
+    fn build(spec: &spec::PacketSize, scale: &Scale) -> Result<Self, SpecError> {
+        let phits = |path: &str, quantity: &crate::spec::Quantity| {
+            let size = scale.phits(path, quantity)?;
+            u16::try_from(size).ok().filter(|s| *s > 0).ok_or_else(|| {
+                let message = format!("{size} phits is no packet size");
+                SpecError::new(path, message).choices(["1 to 65535 phits"])
+            })
+        };
+        let path = "traffic.packet_size";
+        match spec {
+            spec::PacketSize::Fixed(size) => Ok(Self::Fixed(phits(path, size)?)),
+            spec::PacketSize::Uniform(range) => {
+                let min = phits(&format!("{path}.min"), &range.min)?;
+                let max = phits(&format!("{path}.max"), &range.max)?;
+                if max < min {
+                    let message = format!("{max} phits is less than min = {min}");
+                    return Err(SpecError::new(format!("{path}.max"), message));
+                }
+                Ok(Self::Uniform { min, span: u32::from(max - min) + 1 })
+            }
+            spec::PacketSize::Mix(list) => {
+                let mut total = 0u32;
+                let mut sizes = Vec::new();
+                for (i, entry) in list.iter().enumerate() {
+                    total = weigh(total, entry.weight, &format!("{path}[{i}].weight"))?;
+                    sizes.push((total, phits(&format!("{path}[{i}].size"), &entry.size)?));
+                }
+                if sizes.is_empty() {
+                    return Err(SpecError::new(path, "an empty list has no packet size"));
+                }
+                Ok(Self::Mix { total, sizes })
+            }
+        }
+    }
+
+    fn mean(&self) -> f64 {
+        match self {
+            Self::Fixed(size) => f64::from(*size),
+            Self::Uniform { min, span } => f64::from(*min) + f64::from(span - 1) / 2.0,
+            Self::Mix { total, sizes } => {
+                let mut before = 0;
+                let sum: f64 = sizes
+                    .iter()
+                    .map(|(upto, size)| {
+                        let weight = upto - std::mem::replace(&mut before, *upto);
+                        f64::from(weight) * f64::from(*size)
+                    })
+                    .sum();
+                sum / f64::from(*total)
+            }
+        }
+    }
+
+    fn max(&self) -> u16 {
+        match self {
+            Self::Fixed(size) => *size,
+            Self::Uniform { min, span } => min + (span - 1) as u16,
+            Self::Mix { sizes, .. } => sizes.iter().map(|(_, size)| *size).max().unwrap_or(1),
+        }
+    }
+
+    fn min(&self) -> u16 {
+        match self {
+            Self::Fixed(size) => *size,
+            Self::Uniform { min, .. } => *min,
+            Self::Mix { sizes, .. } => sizes.iter().map(|(_, size)| *size).min().unwrap_or(1),
+        }
+    }
+
+    #[inline]
+    fn draw(&self, rng: &mut Stream) -> u16 {
+        match self {
+            Self::Fixed(size) => *size,
+            Self::Uniform { min, span } => min + rng.below(*span) as u16,
+            Self::Mix { total, sizes } => {
+                let ticket = rng.below(*total);
+                sizes[sizes.partition_point(|(upto, _)| *upto <= ticket)].1
+            }
+        }
+    }
+}
+
+/// Adds a positive weight to a running total.
+fn weigh(total: u32, weight: u32, path: &str) -> Result<u32, SpecError> {
+    if weight == 0 {
+        return Err(SpecError::new(path, "0 would never be chosen").choices(["at least 1"]));
+    }
+    total.checked_add(weight).ok_or_else(|| {
+        SpecError::new(path, format!("{weight} makes the sum of the weights exceed 2^32"))
+    })
+}
+
+/// Waiting times between packets while the load does not change.
+enum Pace {
+    /// No traffic.
+    Silent,
+    /// One process.
+    Bernoulli(Geometric),
+    /// Bursts: the gap within one, the silence between two (a gap of 1 is none), and the law of
+    /// the packets in a burst.
+    OnOff { peak: Geometric, silence: Geometric, burst: Geometric },
+}
+
+/// Traffic from one time on.
+struct Phase {
+    /// First cycle.
+    from: Cycle,
+    load: f64,
+    pace: Pace,
+    pattern: Box<dyn Pattern>,
+}
+
+/// The traffic of every host, resolved.
+pub struct Workload {
+    sizes: Sizes,
+    phases: Vec<Phase>,
+}
+
+/// A packet to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// Destination host.
+    pub destination: HostId,
+    /// Phits.
+    pub size: u16,
+}
+
+/// The generator of one host.
+#[derive(Clone, Debug)]
+pub struct Source {
+    rng: Stream,
+    /// Packets left in the current burst, and its destination.
+    burst: u32,
+    destination: HostId,
+}
+
+impl Workload {
+    /// Resolves the traffic. Changes are relative to `measure_from`, which is `None` if it is not
+    /// known in advance.
+    pub fn build(
+        spec: &spec::Traffic,
+        scale: &Scale,
+        setting: &Setting<'_>,
+        measure_from: Option<Cycle>,
+    ) -> Result<Self, SpecError> {
+        let sizes = Sizes::build(&spec.packet_size, scale)?;
+        let build = |from, load, load_path: &str, shape: &spec::Pattern, pattern_path: &str| {
+            let pace = pace(&spec.injection, load, load_path, sizes.mean())?;
+            Ok(Phase { from, load, pace, pattern: pattern(shape, pattern_path, setting)? })
+        };
+        let (mut load, mut shape) = (spec.load, &spec.pattern);
+        let mut phases = vec![build(0, load, "traffic.load", shape, "traffic.pattern")?];
+        for (i, change) in spec.then.iter().enumerate() {
+            let path = format!("traffic.then[{i}]");
+            let Some(start) = measure_from else {
+                let message = "a change needs a warm-up of fixed length to be counted from";
+                return Err(SpecError::new(path, message).choices(["run.warmup = 60000"]));
+            };
+            let at = scale.cycles(&format!("{path}.at"), &change.at)?;
+            let from = u32::try_from(at + u64::from(start)).unwrap_or(Cycle::MAX);
+            if phases.last().is_some_and(|last| from < last.from) {
+                let message = format!("{} is before the previous change", change.at);
+                return Err(SpecError::new(format!("{path}.at"), message));
+            }
+            load = change.load.unwrap_or(load);
+            shape = change.pattern.as_ref().unwrap_or(shape);
+            let (load_path, pattern_path) = (format!("{path}.load"), format!("{path}.pattern"));
+            phases.push(build(from, load, &load_path, shape, &pattern_path)?);
+        }
+        Ok(Self { sizes, phases })
+    }
+
+    /// Smallest and largest packet in phits.
+    pub fn packet_sizes(&self) -> (u16, u16) {
+        (self.sizes.min(), self.sizes.max())
+    }
+
+    /// Mean offered load over the cycles `from..to`.
+    pub fn offered(&self, from: Cycle, to: Cycle) -> f64 {
+        let mut sum = 0.0;
+        for (i, phase) in self.phases.iter().enumerate() {
+            let end = self.phases.get(i + 1).map_or(Cycle::MAX, |next| next.from);
+            let cycles = end.min(to).saturating_sub(phase.from.max(from));
+            sum += phase.load * f64::from(cycles);
+        }
+        sum / f64::from(to - from)
+    }
+
+    /// The generator of `host`, and the cycle of its first packet.
+    pub fn source(&self, host: HostId, seed: u64) -> (Source, Cycle) {
+        let rng = Stream::new(seed, Owner::Host(host.0));
+        let mut source = Source { rng, burst: 0, destination: host };
+        let first = self.next(host, &mut source, None);
+        (source, first)
+    }
+
+    /// The packet that `host` wants to send at `now`.
+    pub fn demand(&self, host: HostId, source: &mut Source, now: Cycle) -> Demand {
+        let phase = &self.phases[self.phase(now)];
+        let destination = match phase.pace {
+            Pace::OnOff { .. } => source.destination,
+            _ => phase.pattern.draw(host, &mut source.rng),
+        };
+        Demand { destination, size: self.sizes.draw(&mut source.rng) }
+    }
+
+    /// The cycle of the first packet after `now`, or from cycle 0 on; `Cycle::MAX` if there is
+    /// none.
+    pub fn next(&self, host: HostId, source: &mut Source, now: Option<Cycle>) -> Cycle {
+        // The process starts in the cycle after `now`, and anew at each change of phase.
+        let mut start = now.map_or(0, |now| now.saturating_add(1));
+        let mut index = self.phase(start);
+        loop {
+            let phase = &self.phases[index];
+            let wait = phase.wait(host, source);
+            let at = wait.map_or(Cycle::MAX, |wait| start.saturating_add(wait - 1));
+            match self.phases.get(index + 1) {
+                Some(next) if at >= next.from => {
+                    (start, index, source.burst) = (next.from, index + 1, 0);
+                }
+                _ => return at,
+            }
+        }
+    }
+
+    fn phase(&self, now: Cycle) -> usize {
+        self.phases.partition_point(|phase| phase.from <= now) - 1
+    }
+}
+
+impl Phase {
+    /// Waiting time to the next packet, at least 1.
+    fn wait(&self, host: HostId, source: &mut Source) -> Option<u32> {
+        match &self.pace {
+            Pace::Silent => None,
+            Pace::Bernoulli(law) => Some(law.draw(&mut source.rng)),
+            Pace::OnOff { peak, silence, burst } => {
+                let mut wait = peak.draw(&mut source.rng);
+                if source.burst == 0 {
+                    source.burst = burst.draw(&mut source.rng);
+                    source.destination = self.pattern.draw(host, &mut source.rng);
+                    wait = wait.saturating_add(silence.draw(&mut source.rng) - 1);
+                }
+                source.burst -= 1;
+                Some(wait)
+            }
+        }
+    }
+}
+
+fn pace(
+    injection: &spec::Injection,
+    load: f64,
+    path: &str,
+    mean_size: f64,
+) -> Result<Pace, SpecError> {
+    if !(0.0..=1.0).contains(&load) {
+        let message = format!("{load} is not a fraction of the link rate");
+        return Err(SpecError::new(path, message).choices(["0.0 to 1.0"]));
+    }
+    let Some(mean) = Geometric::new(load / mean_size) else { return Ok(Pace::Silent) };
+    let spec::Injection::OnOff { burst, peak } = injection else {
+        return Ok(Pace::Bernoulli(mean));
+    };
+    let at = |key: &str| format!("traffic.injection.on_off.{key}");
+    if !(1.0..=1e9).contains(burst) {
+        let message = format!("{burst} packets are no burst");
+        return Err(SpecError::new(at("burst"), message).choices(["1.0 to 1e9"]));
+    }
+    if !(load..=1.0).contains(peak) {
+        let message = format!("{peak} cannot give a mean load of {load}");
+        return Err(SpecError::new(at("peak"), message).choices([format!("{load} to 1.0")]));
+    }
+    // A burst and its silence last as long as its packets at the mean load.
+    let silence = burst * mean_size * (1.0 / load - 1.0 / peak);
+    let laws = (Geometric::new(peak / mean_size), Geometric::new(1.0 / (silence + 1.0)));
+    let (Some(peak), Some(silence), Some(burst)) = (laws.0, laws.1, Geometric::new(1.0 / burst))
+    else {
+        return Ok(Pace::Silent);
+    };
+    Ok(Pace::OnOff { peak, silence, burst })
+}

@@ -1,0 +1,313 @@
+//! The network as the kernel needs it: validated, resolved to cycles and phits, shared by all
+//! partitions.
+
+use std::sync::Arc;
+
+use crate::ids::{Cycle, RouterId};
+use crate::routing::{self, Fabric, Plan};
+use crate::spec::{Allocator, Quantity, Scale, Spec, SpecError, Switch, Warmup};
+use crate::topology::{self, Peer, Topology};
+use crate::traffic::{Setting, Workload};
+
+/// Links of one class.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkClass {
+    pub(crate) latency: Cycle,
+    pub(crate) vcs: u8,
+    /// Phits per VC.
+    pub(crate) buffer: u32,
+}
+
+/// How long a packet occupies the crossbar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Crossbar {
+    /// Phits per cycle and port.
+    Speed(u32),
+    /// As fast as the packet arrives, to any number of packets per output.
+    Ideal,
+}
+
+/// Seed and durations, resolved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) seed: u64,
+    pub(crate) warmup: WarmupTimes,
+    pub(crate) measure: Cycle,
+    /// Width of a series bin, and how long before the measurement the series begins.
+    pub(crate) series: Option<(Cycle, Cycle)>,
+    pub(crate) watchdog: Cycle,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WarmupTimes {
+    Fixed(Cycle),
+    Automatic { interval: Cycle, limit: Cycle },
+}
+
+pub(crate) struct Plant {
+    pub(crate) topology: Arc<dyn Topology>,
+    pub(crate) classes: Vec<LinkClass>,
+    pub(crate) host_latency: Cycle,
+    /// Phits per host; `u32::MAX` is unlimited.
+    pub(crate) injection_queue: u32,
+    pub(crate) pipeline: Cycle,
+    pub(crate) crossbar: Crossbar,
+    /// Phits per output port; `u32::MAX` is unlimited.
+    pub(crate) output_buffer: u32,
+    pub(crate) allocator: Allocator,
+    pub(crate) routing: Plan,
+    pub(crate) workload: Workload,
+    pub(crate) times: Times,
+    pub(crate) scale: Scale,
+}
+
+/// Longest latency, pipeline or interval in cycles: keeps the timing wheel below 256 MiB.
+const LONGEST: u64 = 1 << 24;
+
+fn cycles(scale: &Scale, path: &str, quantity: &Quantity, least: u64) -> Result<Cycle, SpecError> {
+    let value = scale.cycles(path, quantity)?;
+    if value < least || value > LONGEST {
+        let message = format!("{value} cycles is out of range");
+        return Err(SpecError::new(path, message).choices([format!("{least} to {LONGEST} cycles")]));
+    }
+    Ok(value as Cycle)
+}
+
+fn phits(scale: &Scale, path: &str, quantity: &Quantity) -> Result<u32, SpecError> {
+    let value = scale.phits(path, quantity)?;
+    u32::try_from(value).ok().filter(|v| (1..1 << 30).contains(v)).ok_or_else(|| {
+        let message = format!("{value} phits is out of range");
+        SpecError::new(path, message).choices(["1 to 1073741823 phits"])
+    })
+}
+
+impl Plant {
+    pub(crate) fn build(spec: &Spec) -> Result<Self, SpecError> {
+        let scale = Scale::new(&spec.units.cycle, &spec.units.phit)?;
+        let topology = topology::build(&spec.network.topology)?;
+        let classes = links(spec, &scale, &*topology)?;
+        let latency = classes.iter().map(|class| class.latency).collect();
+        let fabric = Fabric { topology: Arc::clone(&topology), latency };
+        let routing = routing::build(&spec.routing, &fabric)?;
+        enough_vcs(&classes, &*topology, routing.nonminimal)?;
+        let times = times(spec, &scale)?;
+        let setting = Setting { topology: &*topology, seed: spec.run.seed };
+        let measure_from = match times.warmup {
+            WarmupTimes::Fixed(warmup) => Some(warmup),
+            WarmupTimes::Automatic { .. } => None,
+        };
+        let workload = Workload::build(&spec.traffic, &scale, &setting, measure_from)?;
+        let nic = &spec.network.nic;
+        let injection_queue = match &nic.injection_queue {
+            Some(queue) => phits(&scale, "network.nic.injection_queue", queue)?,
+            None => u32::MAX,
+        };
+        let host_latency = cycles(&scale, "network.nic.latency", &nic.latency, 0)?;
+        let mut plant = Self {
+            topology,
+            classes,
+            host_latency,
+            injection_queue,
+            pipeline: 0,
+            crossbar: Crossbar::Ideal,
+            output_buffer: u32::MAX,
+            allocator: Allocator::default(),
+            routing,
+            workload,
+            times,
+            scale,
+        };
+        plant.switch(&spec.network.switch)?;
+        plant.packets_fit(spec)?;
+        Ok(plant)
+    }
+
+    fn switch(&mut self, spec: &Switch) -> Result<(), SpecError> {
+        let at = |kind: &str, key: &str| format!("network.switch.{kind}.{key}");
+        let scale = self.scale;
+        match spec {
+            Switch::InputQueued { pipeline, allocator } => {
+                self.pipeline = cycles(&scale, &at("input_queued", "pipeline"), pipeline, 0)?;
+                self.crossbar = Crossbar::Speed(1);
+                self.allocator = allocator.clone();
+                check_allocator(allocator, "input_queued")
+            }
+            Switch::CombinedQueued { pipeline, speedup, output_buffer, allocator } => {
+                let kind = "combined_queued";
+                self.pipeline = cycles(&scale, &at(kind, "pipeline"), pipeline, 0)?;
+                if !(1..=64).contains(speedup) {
+                    let message = format!("{speedup} phits a cycle is out of range");
+                    return Err(SpecError::new(at(kind, "speedup"), message).choices(["1 to 64"]));
+                }
+                self.crossbar = Crossbar::Speed(u32::from(*speedup));
+                self.output_buffer = phits(&scale, &at(kind, "output_buffer"), output_buffer)?;
+                self.allocator = allocator.clone();
+                check_allocator(allocator, kind)
+            }
+            Switch::OutputQueued { pipeline, output_buffer } => {
+                let kind = "output_queued";
+                self.pipeline = cycles(&scale, &at(kind, "pipeline"), pipeline, 0)?;
+                if let Some(buffer) = output_buffer {
+                    self.output_buffer = phits(&scale, &at(kind, "output_buffer"), buffer)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Every buffer that a packet passes must hold the largest one.
+    fn packets_fit(&self, spec: &Spec) -> Result<(), SpecError> {
+        let largest = u32::from(self.workload.packet_sizes().1);
+        let short = |path: String, buffer: u32| {
+            let message = format!("{buffer} phits cannot hold a packet of {largest} phits");
+            Err(SpecError::new(path, message).choices([format!("at least {largest} phits")]))
+        };
+        for (name, class) in self.topology.classes().iter().zip(&self.classes) {
+            if class.buffer < largest {
+                return short(format!("network.links.{name}.buffer"), class.buffer);
+            }
+        }
+        if self.injection_queue < largest {
+            return short("network.nic.injection_queue".into(), self.injection_queue);
+        }
+        if self.output_buffer < largest {
+            let kind = match &spec.network.switch {
+                Switch::OutputQueued { .. } => "output_queued",
+                _ => "combined_queued",
+            };
+            return short(format!("network.switch.{kind}.output_buffer"), self.output_buffer);
+        }
+        Ok(())
+    }
+
+    /// The farthest ahead that a switch schedules anything but a packet generation.
+    pub(crate) fn horizon(&self) -> Cycle {
+        let largest = u32::from(self.workload.packet_sizes().1);
+        let downstream = self.classes.iter().map(|c| c.buffer.saturating_mul(u32::from(c.vcs)));
+        let backlog = self.output_buffer.min(downstream.max().unwrap_or(0));
+        let latency = self.classes.iter().map(|c| c.latency).max().unwrap_or(0);
+        backlog + latency + self.pipeline + 2 * largest + self.host_latency + 2
+    }
+
+    /// Ports of all routers up to and including each one.
+    pub(crate) fn port_bases(&self) -> Vec<u32> {
+        let mut base = 0;
+        let mut bases = vec![0];
+        for router in 0..self.topology.routers() {
+            base += u32::from(self.topology.radix(RouterId(router)));
+            bases.push(base);
+        }
+        bases
+    }
+
+    /// Links between routers, each direction counted.
+    pub(crate) fn links(&self) -> u32 {
+        let routers = (0..self.topology.routers()).map(RouterId);
+        let peers = routers.flat_map(|r| {
+            (0..self.topology.radix(r)).map(move |p| self.topology.peer(r, crate::ids::PortId(p)))
+        });
+        peers.filter(|peer| matches!(peer, Peer::Router { .. })).count() as u32
+    }
+}
+
+fn check_allocator(allocator: &Allocator, kind: &str) -> Result<(), SpecError> {
+    if (1..=16).contains(&allocator.iterations) {
+        return Ok(());
+    }
+    let path = format!("network.switch.{kind}.allocator.iterations");
+    let message = format!("{} rounds a cycle is out of range", allocator.iterations);
+    Err(SpecError::new(path, message).choices(["1 to 16"]))
+}
+
+fn links(
+    spec: &Spec,
+    scale: &Scale,
+    topology: &dyn Topology,
+) -> Result<Vec<LinkClass>, SpecError> {
+    let names = topology.classes();
+    if let Some(name) = spec.network.links.keys().find(|key| !names.contains(&key.as_str())) {
+        let message = format!("the topology has no link class {name:?}");
+        let choices = names.iter().copied();
+        return Err(SpecError::new(format!("network.links.{name}"), message).choices(choices));
+    }
+    names
+        .iter()
+        .map(|name| {
+            let path = format!("network.links.{name}");
+            let Some(link) = spec.network.links.get(*name) else {
+                let message = "missing: the topology has links of this class";
+                return Err(SpecError::new(path, message).choices(["{ latency, vcs, buffer }"]));
+            };
+            if !(1..=64).contains(&link.vcs) {
+                let message = format!("{} virtual channels is out of range", link.vcs);
+                return Err(SpecError::new(format!("{path}.vcs"), message).choices(["1 to 64"]));
+            }
+            Ok(LinkClass {
+                latency: cycles(scale, &format!("{path}.latency"), &link.latency, 1)?,
+                vcs: link.vcs,
+                buffer: phits(scale, &format!("{path}.buffer"), &link.buffer)?,
+            })
+        })
+        .collect()
+}
+
+fn enough_vcs(
+    classes: &[LinkClass],
+    topology: &dyn Topology,
+    nonminimal: bool,
+) -> Result<(), SpecError> {
+    for need in topology.vcs_needed(nonminimal) {
+        let index = topology.classes().iter().position(|name| *name == need.class);
+        let Some(class) = index.map(|i| classes[i]) else { continue };
+        if class.vcs < need.vcs {
+            let path = format!("network.links.{}.vcs", need.class);
+            let (have, want, why) = (class.vcs, need.vcs, need.why);
+            let message = format!("{have} is too few: this routing needs {want}, because {why}");
+            return Err(SpecError::new(path, message).choices([format!("{want} to 64")]));
+        }
+    }
+    Ok(())
+}
+
+fn times(spec: &Spec, scale: &Scale) -> Result<Times, SpecError> {
+    let (run, probes) = (&spec.run, &spec.probes);
+    let long = |path: &str, quantity: &Quantity| {
+        let value = scale.cycles(path, quantity)?;
+        u32::try_from(value).ok().filter(|v| (1..1 << 31).contains(v)).ok_or_else(|| {
+            let message = format!("{value} cycles is out of range");
+            SpecError::new(path, message).choices(["1 to 2147483647 cycles"])
+        })
+    };
+    let warmup = match &run.warmup {
+        Warmup::Fixed(Quantity::Number(0)) => WarmupTimes::Fixed(0),
+        Warmup::Fixed(time) => WarmupTimes::Fixed(long("run.warmup", time)?),
+        Warmup::Automatic(auto) => WarmupTimes::Automatic {
+            interval: cycles(scale, "run.warmup.interval", &auto.interval, 1)?,
+            limit: long("run.warmup.limit", &auto.limit)?,
+        },
+    };
+    let series = match (&probes.series, &probes.series_before) {
+        (None, None) => None,
+        (None, Some(_)) => {
+            let message = "there is no series to begin earlier";
+            return Err(SpecError::new("probes.series_before", message).choices(["probes.series"]));
+        }
+        (Some(width), before) => {
+            let before = before.as_ref().map_or(Ok(0), |b| long("probes.series_before", b))?;
+            if let WarmupTimes::Fixed(warmup) = warmup
+                && before > warmup
+            {
+                let message = format!("{before} cycles before the measurement nothing has begun");
+                let choices = [format!("0 to {warmup} cycles")];
+                return Err(SpecError::new("probes.series_before", message).choices(choices));
+            }
+            Some((long("probes.series", width)?, before))
+        }
+    };
+    let watchdog = match &spec.checks.watchdog {
+        Some(time) => long("checks.watchdog", time)?,
+        None => 20_000,
+    };
+    let measure = long("run.measure", &run.measure)?;
+    Ok(Times { seed: run.seed, warmup, measure, series, watchdog })
+}

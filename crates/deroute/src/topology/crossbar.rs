@@ -1,0 +1,121 @@
+//! Single crossbar.
+//!
+//! # What it does
+//! One switch with every host on it. The reference without a network: what remains is the switch.
+//!
+//! # Source
+//! Thesis 2.1; the CEE paper, section V, uses it to normalise throughput.
+//!
+//! # Parameters
+//! `hosts`: ports of the switch, 1 to 65535.
+//!
+//! # Deadlock freedom
+//! There is no link between routers.
+//!
+//! # Limits
+//! Patterns and policies that need groups or neighbours are refused.
+//!
+//! # Example
+//! ```toml
+//! [network.topology.crossbar]
+//! hosts = 32
+//! ```
+
+use std::ops::Range;
+
+use super::spec::CrossbarSpec;
+use super::{Hop, Leg, Peer, Topology, VcNeed};
+use crate::ids::{HostId, PortId, RouterId, VcId};
+use crate::rng::Stream;
+use crate::spec::{PhaseA, SpecError, VcUse};
+
+/// A single switch.
+#[derive(Clone, Debug)]
+pub struct Crossbar {
+    hosts: u16,
+}
+
+impl Crossbar {
+    /// Checks the spec.
+    pub fn new(spec: &CrossbarSpec) -> Result<Self, SpecError> {
+        let hosts = u16::try_from(spec.hosts).ok().filter(|n| *n > 0).ok_or_else(|| {
+            let message = format!("{} hosts cannot share one switch", spec.hosts);
+            SpecError::new("network.topology.crossbar.hosts", message).choices(["1 to 65535"])
+        })?;
+        Ok(Self { hosts })
+    }
+}
+
+impl Topology for Crossbar {
+    fn routers(&self) -> u32 {
+        1
+    }
+
+    fn hosts(&self) -> u32 {
+        u32::from(self.hosts)
+    }
+
+    fn radix(&self, _router: RouterId) -> u16 {
+        self.hosts
+    }
+
+    fn peer(&self, _router: RouterId, port: PortId) -> Peer {
+        Peer::Host(HostId(u32::from(port.0)))
+    }
+
+    fn router_of(&self, _host: HostId) -> RouterId {
+        RouterId(0)
+    }
+
+    fn port_of(&self, host: HostId) -> PortId {
+        PortId(host.0 as u16)
+    }
+
+    fn classes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn next_hop(&self, _at: RouterId, _to: RouterId, _leg: Leg, place: u8, _vc: VcUse) -> Hop {
+        Hop { port: PortId(0), vc: VcId(0), place }
+    }
+
+    fn distance(&self, _from: RouterId, _to: RouterId) -> u32 {
+        0
+    }
+
+    fn vcs_needed(&self, _nonminimal: bool) -> Vec<VcNeed> {
+        Vec::new()
+    }
+
+    fn intermediate(&self, _policy: PhaseA, _from: RouterId, _: &mut Stream) -> Option<RouterId> {
+        None
+    }
+
+    fn domain(&self, _router: RouterId) -> u32 {
+        0
+    }
+
+    fn exit(&self, _from: RouterId, _to: RouterId) -> Option<(RouterId, PortId)> {
+        None
+    }
+
+    fn exits(&self, _router: RouterId) -> Range<u16> {
+        0..0
+    }
+
+    fn hosts_ahead(&self, _from: HostId, _offset: i64) -> Option<Range<u32>> {
+        None
+    }
+
+    fn groups(&self) -> u32 {
+        1
+    }
+
+    fn hosts_of_next_router(&self, _from: HostId) -> Option<Range<u32>> {
+        None
+    }
+
+    fn exits_per_router(&self) -> u32 {
+        0
+    }
+}

@@ -1,0 +1,453 @@
+//! Dragonfly.
+//!
+//! # What it does
+//! Groups of `a` fully connected routers; every two groups are connected by `trunk` global links.
+//! Ports of a router: `p` hosts, then `a - 1` local links in the order of the other routers, then
+//! `h` global links.
+//!
+//! # Source
+//! Thesis 2.2.1; the palmtree orientation in which the first router of a group reaches the
+//! preceding groups is the one of its results (and of FOGSim), `mirror` gives the other.
+//!
+//! # Parameters
+//! `p` hosts, `a` routers a group, `h` global links a router, `groups` (default: as many as
+//! possible), `arrangement` (default `palmtree`), `mirror` (default false), `trunk` (default 1).
+//!
+//! # Deadlock freedom
+//! The VC of a hop is its place among the hops of its class on l1 g1 l2 | l3 g2 l4: 2 local and 1
+//! global VC for minimal paths, 4 and 2 through an intermediate router. Places only grow.
+//!
+//! # Limits
+//! With fewer than the largest number of groups, the unused global ports are spread evenly. With
+//! trunking, a shortest path uses a fixed one of the parallel links: the source router's own if it
+//! has one, otherwise by the destination router's position.
+//!
+//! # Example
+//! ```toml
+//! [network.topology.dragonfly]
+//! p = 6
+//! a = 12
+//! h = 6
+//! ```
+
+use std::ops::Range;
+
+use super::spec::{Arrangement, DragonflySpec};
+use super::{Hop, Leg, Peer, Topology, VcNeed};
+use crate::ids::{HostId, PortId, RouterId, VcId};
+use crate::rng::Stream;
+use crate::spec::{PhaseA, SpecError, VcUse};
+
+/// A global link as seen from one group.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gateway {
+    /// Router of the group that owns the link.
+    router: u16,
+    /// Its global port, 0 to h-1.
+    port: u16,
+    /// Router of the other group on which the link lands.
+    lands: u16,
+}
+
+/// One entry per global port of a group.
+#[derive(Clone, Copy, Debug)]
+struct Landing {
+    group: u32,
+    router: u32,
+    port: u32,
+}
+
+/// A Dragonfly network.
+#[derive(Clone, Debug)]
+pub struct Dragonfly {
+    p: u32,
+    a: u32,
+    h: u32,
+    groups: u32,
+    trunk: u32,
+    arrangement: Arrangement,
+    mirror: bool,
+    /// `gateways[(g * groups + to) * trunk + copy]`.
+    gateways: Vec<Gateway>,
+}
+
+/// VC of each place on l1 g1 l2 | l3 g2 l4.
+const VC_OF_PLACE: [u8; 6] = [0, 0, 1, 2, 1, 3];
+
+impl Dragonfly {
+    /// Checks the geometry and wires the groups.
+    pub fn new(spec: &DragonflySpec) -> Result<Self, SpecError> {
+        let at = |key: &str| format!("network.topology.dragonfly.{key}");
+        for (key, value, least) in
+            [("p", spec.p, 1), ("a", spec.a, 1), ("h", spec.h, 1), ("trunk", spec.trunk, 1)]
+        {
+            if value < least || value > 1024 {
+                let message = format!("{value} is out of range");
+                return Err(SpecError::new(at(key), message).choices([format!("{least} to 1024")]));
+            }
+        }
+        let links = spec.a * spec.h;
+        let most = links / spec.trunk + 1;
+        if most < 2 {
+            let message = format!("{} is more than a*h = {links} links of a group", spec.trunk);
+            return Err(SpecError::new(at("trunk"), message).choices([format!("1 to {links}")]));
+        }
+        let groups = spec.groups.unwrap_or(most);
+        if groups > most {
+            let bound = if spec.trunk == 1 { "a*h+1" } else { "a*h/trunk+1" };
+            let message = format!("{groups} is more than {bound} = {most}");
+            return Err(SpecError::new(at("groups"), message).choices([format!("2 to {most}")]));
+        }
+        if groups < 2 {
+            let message = format!("{groups} group has no global links");
+            return Err(SpecError::new(at("groups"), message).choices([format!("2 to {most}")]));
+        }
+        let mut network = Self {
+            p: spec.p,
+            a: spec.a,
+            h: spec.h,
+            groups,
+            trunk: spec.trunk,
+            arrangement: spec.arrangement,
+            mirror: spec.mirror,
+            gateways: Vec::new(),
+        };
+        if network.hosts_u64() > 1 << 24 {
+            let message = format!("{} hosts are too many", network.hosts_u64());
+            return Err(SpecError::new(at("p"), message).choices(["at most 16777216 hosts"]));
+        }
+        network.wire();
+        Ok(network)
+    }
+
+    fn hosts_u64(&self) -> u64 {
+        u64::from(self.p) * u64::from(self.a) * u64::from(self.groups)
+    }
+
+    /// Global links of a group that are in use.
+    fn links(&self) -> u32 {
+        (self.groups - 1) * self.trunk
+    }
+
+    /// The global port (router * h + port) that carries link `n` of a group.
+    fn slot(&self, n: u32) -> u32 {
+        (u64::from(n) * u64::from(self.a * self.h) / u64::from(self.links())) as u32
+    }
+
+    /// Where link `n` of group `g` lands.
+    fn landing(&self, g: u32, n: u32) -> Landing {
+        let others = self.groups - 1;
+        let (copy, index) = (n / others, n % others);
+        let (group, back) = match self.arrangement {
+            Arrangement::Palmtree => {
+                let distance = index + 1;
+                let ahead = if self.mirror { distance } else { self.groups - distance };
+                ((g + ahead) % self.groups, self.links() - 1 - n)
+            }
+            Arrangement::Consecutive => {
+                let group = if index < g { index } else { index + 1 };
+                (group, copy * others + if g < group { g } else { g - 1 })
+            }
+        };
+        let slot = self.slot(back);
+        Landing { group, router: slot / self.h, port: slot % self.h }
+    }
+
+    fn wire(&mut self) {
+        let cells = (self.groups * self.groups * self.trunk) as usize;
+        self.gateways = vec![Gateway::default(); cells];
+        for g in 0..self.groups {
+            for n in 0..self.links() {
+                let (slot, landing) = (self.slot(n), self.landing(g, n));
+                let copy = n / (self.groups - 1);
+                let cell = (g * self.groups + landing.group) * self.trunk + copy;
+                self.gateways[cell as usize] = Gateway {
+                    router: (slot / self.h) as u16,
+                    port: (slot % self.h) as u16,
+                    lands: landing.router as u16,
+                };
+            }
+        }
+    }
+
+    #[inline]
+    fn split(&self, router: RouterId) -> (u32, u32) {
+        (router.0 / self.a, router.0 % self.a)
+    }
+
+    /// The global link that a shortest path from `from` takes to `to`'s group.
+    #[inline]
+    fn gateway(&self, from: (u32, u32), to: (u32, u32)) -> Gateway {
+        let cell = (from.0 * self.groups + to.0) * self.trunk;
+        if self.trunk == 1 {
+            return self.gateways[cell as usize];
+        }
+        let links = &self.gateways[cell as usize..(cell + self.trunk) as usize];
+        let own = links.iter().find(|link| u32::from(link.router) == from.1);
+        *own.unwrap_or(&links[(to.1 % self.trunk) as usize])
+    }
+
+    #[inline]
+    fn local_port(&self, from: u32, to: u32) -> PortId {
+        PortId((self.p + if to < from { to } else { to - 1 }) as u16)
+    }
+
+    #[inline]
+    fn global_port(&self, port: u16) -> PortId {
+        PortId((self.p + self.a - 1) as u16 + port)
+    }
+
+    /// Landing router and group behind a global port; `None` if the port is unused.
+    fn behind(&self, router: RouterId, port: u32) -> Option<Landing> {
+        let (g, i) = self.split(router);
+        let slot = i * self.h + port;
+        let used = u64::from(self.links());
+        let ports = u64::from(self.a * self.h);
+        // The only link that can sit on this slot, by the inverse of `slot`.
+        let n = (u64::from(slot) * used).div_ceil(ports) as u32;
+        (n < self.links() && self.slot(n) == slot).then(|| self.landing(g, n))
+    }
+
+    fn hosts_of_group(&self, g: u32) -> Range<u32> {
+        let size = self.a * self.p;
+        g * size..(g + 1) * size
+    }
+}
+
+/// Place of a hop, from 0: the class and phase give it, except for a local hop, which comes before
+/// or after the global one.
+#[inline]
+fn place_of(leg: Leg, global: bool, last: u8, arriving: bool, vc_use: VcUse) -> u8 {
+    if vc_use == VcUse::NextFeasible {
+        // `last` is the number of places behind us; the first one of the right class follows.
+        let is_global = |place: u8| place % 3 == 1;
+        let mut place = last;
+        while is_global(place) != global {
+            place += 1;
+        }
+        return place;
+    }
+    let base = if leg == Leg::PhaseB { 3 } else { 0 };
+    if global {
+        return base + 1;
+    }
+    // Phase B ends with l4 even when it has no global hop; phase A begins with l1.
+    let after = if leg == Leg::PhaseB { arriving } else { last == base + 2 };
+    base + if after { 2 } else { 0 }
+}
+
+impl Topology for Dragonfly {
+    fn routers(&self) -> u32 {
+        self.groups * self.a
+    }
+
+    fn hosts(&self) -> u32 {
+        self.groups * self.a * self.p
+    }
+
+    fn radix(&self, _router: RouterId) -> u16 {
+        (self.p + self.a - 1 + self.h) as u16
+    }
+
+    fn peer(&self, router: RouterId, port: PortId) -> Peer {
+        let (g, i) = self.split(router);
+        let port = u32::from(port.0);
+        if port < self.p {
+            return Peer::Host(HostId(router.0 * self.p + port));
+        }
+        if port < self.p + self.a - 1 {
+            let other = port - self.p;
+            let other = if other < i { other } else { other + 1 };
+            let router = RouterId(g * self.a + other);
+            return Peer::Router { router, port: self.local_port(other, i), class: 0 };
+        }
+        match self.behind(router, port - (self.p + self.a - 1)) {
+            None => Peer::Unused,
+            Some(landing) => Peer::Router {
+                router: RouterId(landing.group * self.a + landing.router),
+                port: self.global_port(landing.port as u16),
+                class: 1,
+            },
+        }
+    }
+
+    fn router_of(&self, host: HostId) -> RouterId {
+        RouterId(host.0 / self.p)
+    }
+
+    fn port_of(&self, host: HostId) -> PortId {
+        PortId((host.0 % self.p) as u16)
+    }
+
+    fn classes(&self) -> &'static [&'static str] {
+        &["local", "global"]
+    }
+
+    #[inline]
+    fn next_hop(&self, at: RouterId, to: RouterId, leg: Leg, last: u8, vc_use: VcUse) -> Hop {
+        let (here, there) = (self.split(at), self.split(to));
+        let (port, global) = if here.0 == there.0 {
+            (self.local_port(here.1, there.1), false)
+        } else {
+            let gateway = self.gateway(here, there);
+            if u32::from(gateway.router) == here.1 {
+                (self.global_port(gateway.port), true)
+            } else {
+                (self.local_port(here.1, u32::from(gateway.router)), false)
+            }
+        };
+        let place = place_of(leg, global, last, here.0 == there.0, vc_use);
+        Hop { port, vc: VcId(VC_OF_PLACE[place as usize]), place: place + 1 }
+    }
+
+    fn distance(&self, from: RouterId, to: RouterId) -> u32 {
+        let (here, there) = (self.split(from), self.split(to));
+        if here.0 == there.0 {
+            return u32::from(here.1 != there.1);
+        }
+        let mut gateway = self.gateway(here, there);
+        let owner = u32::from(gateway.router);
+        if self.trunk > 1 && owner != here.1 {
+            // The owner may prefer another of its parallel links.
+            gateway = self.gateway((here.0, owner), there);
+        }
+        1 + u32::from(owner != here.1) + u32::from(u32::from(gateway.lands) != there.1)
+    }
+
+    fn consecutive_distance(&self, from: RouterId, to: RouterId) -> u32 {
+        let (here, there) = (self.split(from), self.split(to));
+        if here.0 == there.0 {
+            return u32::from(here.1 != there.1);
+        }
+        let link = |g: u32, to: u32| self.slot(if to < g { to } else { to - 1 }) / self.h;
+        1 + u32::from(link(here.0, there.0) != here.1)
+            + u32::from(link(there.0, here.0) != there.1)
+    }
+
+    fn vcs_needed(&self, nonminimal: bool) -> Vec<VcNeed> {
+        let (local, global) = if nonminimal { (4, 2) } else { (2, 1) };
+        let why = if nonminimal {
+            "the longest path is l1 g1 l2 - l3 g2 l4, and each hop of a class takes the next VC"
+        } else {
+            "the longest path is l1 g1 l2, and each hop of a class takes the next VC"
+        };
+        vec![
+            VcNeed { class: "local", vcs: local, why },
+            VcNeed { class: "global", vcs: global, why },
+        ]
+    }
+
+    fn intermediate(&self, policy: PhaseA, from: RouterId, rng: &mut Stream) -> Option<RouterId> {
+        let (g, _) = self.split(from);
+        let landing = match policy {
+            PhaseA::Lgl | PhaseA::Lg => {
+                let other = rng.below(self.groups - 1);
+                let group = if other < g { other } else { other + 1 };
+                if policy == PhaseA::Lgl {
+                    return Some(RouterId(group * self.a + rng.below(self.a)));
+                }
+                let cell = (g * self.groups + group) * self.trunk;
+                let copy = if self.trunk == 1 { 0 } else { rng.below(self.trunk) };
+                let lands = self.gateways[(cell + copy) as usize].lands;
+                return Some(RouterId(group * self.a + u32::from(lands)));
+            }
+            PhaseA::Gl | PhaseA::G => {
+                let mut port = rng.below(self.h);
+                // With spare global ports, take the next one that is in use.
+                (0..self.h).find_map(|_| {
+                    let landing = self.behind(from, port);
+                    port = (port + 1) % self.h;
+                    landing
+                })?
+            }
+        };
+        let router = if policy == PhaseA::Gl { rng.below(self.a) } else { landing.router };
+        Some(RouterId(landing.group * self.a + router))
+    }
+
+    fn domain(&self, router: RouterId) -> u32 {
+        router.0 / self.a
+    }
+
+    fn exit(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)> {
+        let (here, there) = (self.split(from), self.split(to));
+        if here.0 == there.0 {
+            return None;
+        }
+        let gateway = self.gateway(here, there);
+        let router = RouterId(here.0 * self.a + u32::from(gateway.router));
+        Some((router, self.global_port(gateway.port)))
+    }
+
+    fn exits(&self, _router: RouterId) -> Range<u16> {
+        let first = (self.p + self.a - 1) as u16;
+        first..first + self.h as u16
+    }
+
+    fn hosts_ahead(&self, from: HostId, offset: i64) -> Option<Range<u32>> {
+        let group = i64::from(from.0 / (self.a * self.p));
+        let target = (group + offset).rem_euclid(i64::from(self.groups)) as u32;
+        Some(self.hosts_of_group(target))
+    }
+
+    fn groups(&self) -> u32 {
+        self.groups
+    }
+
+    fn hosts_of_next_router(&self, from: HostId) -> Option<Range<u32>> {
+        let (g, i) = self.split(self.router_of(from));
+        let next = g * self.a + (i + 1) % self.a;
+        (self.a > 1).then(|| next * self.p..(next + 1) * self.p)
+    }
+
+    fn exits_per_router(&self) -> u32 {
+        self.h
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(p: u32, a: u32, h: u32) -> Dragonfly {
+        let (arrangement, mirror) = (Arrangement::Palmtree, false);
+        Dragonfly::new(&DragonflySpec { p, a, h, groups: None, arrangement, mirror, trunk: 1 })
+            .unwrap()
+    }
+
+    #[test]
+    fn palmtree_of_the_thesis() {
+        let net = network(6, 12, 6);
+        assert_eq!((net.hosts(), net.routers(), net.groups()), (5256, 876, 73));
+        for (g, i, k) in [(0, 0, 0), (5, 3, 2), (72, 11, 5)] {
+            let router = RouterId(g * 12 + i);
+            let Peer::Router { router: peer, port, class } = net.peer(router, PortId(17 + k)) else {
+                panic!("global port {k} of {router} leads nowhere")
+            };
+            let group = (g + 73 - (i * 6 + u32::from(k) + 1)) % 73;
+            assert_eq!((peer.0 / 12, peer.0 % 12, port.0, class), (group, 11 - i, 17 + 5 - k, 1));
+        }
+        // R_OUT of ADV+1 is the last router.
+        assert_eq!(net.exit(RouterId(0), RouterId(12)).unwrap().0, RouterId(11));
+    }
+
+    #[test]
+    fn vc_grows_along_every_path() {
+        let places = |leg, hops: &[bool]| {
+            let mut last = if leg == Leg::PhaseB { 3 } else { 0 };
+            let count = hops.len();
+            hops.iter()
+                .enumerate()
+                .map(|(n, &global)| {
+                    let arriving = n + 1 == count && !global;
+                    last = place_of(leg, global, last, arriving, VcUse::PathPosition) + 1;
+                    last
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(places(Leg::Minimal, &[false, true, false]), [1, 2, 3]);
+        assert_eq!(places(Leg::Minimal, &[true, false]), [2, 3]);
+        assert_eq!(places(Leg::PhaseB, &[false, true, false]), [4, 5, 6]);
+        assert_eq!(places(Leg::PhaseB, &[false]), [6]);
+    }
+}
