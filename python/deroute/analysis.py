@@ -1,0 +1,302 @@
+"""What a set of finished points says: means over seeds, saturation, fairness, comparisons.
+
+Every function takes the frame of a result directory (one row per finished point, see
+`deroute.frame`) or the outcomes beside it, and returns plain data. Loads are in phits per host and
+cycle, latencies in nanoseconds, shares in percent where the name says so.
+
+A point that is not steady never passes for a steady one: aggregated rows carry `state`, and the
+latency of a saturated point, which only reflects how long the run was, is left out where a latency
+is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from deroute.results import Outcome
+
+#: A point keeps up with its offered load when it accepts at least this fraction of it.
+KEEPS_UP = 0.98
+
+#: Two labels that are numbers are the same when they differ by less than this.
+SAME_LABEL = 1e-9
+
+#: Axis that distinguishes repetitions of the same point.
+SEED = "seed"
+
+# 97.5% points of Student's t for 1 to 10 degrees of freedom.
+_STUDENT_975 = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281)
+_NORMAL_975 = 1.959964
+
+
+class AnalysisError(ValueError):
+    """The results do not contain what was asked of them."""
+
+
+def student_975(degrees: int) -> float:
+    """97.5% point of Student's t, for two-sided 95% intervals.
+
+    Tabulated up to 10 degrees of freedom, then the expansion in 1/degrees of Abramowitz and Stegun
+    26.7.5, which is exact to four digits there.
+    """
+    if degrees < 1:
+        raise AnalysisError(f"Student's t needs at least 1 degree of freedom, not {degrees}")
+    if degrees <= len(_STUDENT_975):
+        return _STUDENT_975[degrees - 1]
+    z = _NORMAL_975
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / degrees + second / degrees**2 + third / degrees**3
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with the half-width of its 95% confidence interval (NaN when unknown)."""
+
+    mean: float
+    ci95: float = math.nan
+    runs: int = 1
+
+    def __str__(self) -> str:
+        if math.isnan(self.ci95):
+            return f"{self.mean:.4g}"
+        return f"{self.mean:.4g} ± {self.ci95:.2g}"
+
+    def scaled(self, factor: float) -> Estimate:
+        """The estimate in another unit."""
+        return Estimate(self.mean * factor, self.ci95 * abs(factor), self.runs)
+
+
+def estimate(values: ArrayLike, within: float = math.nan) -> Estimate:
+    """Mean over independent runs, with Student's interval.
+
+    A single run has no spread: its own interval (batch means) may be given as `within`.
+    """
+    sample = np.asarray(values, dtype=float)
+    if sample.size == 0:
+        raise AnalysisError("no values to average")
+    if sample.size == 1:
+        return Estimate(float(sample[0]), within, 1)
+    spread = float(sample.std(ddof=1)) / math.sqrt(sample.size)
+    return Estimate(float(sample.mean()), student_975(sample.size - 1) * spread, sample.size)
+
+
+def ratio(above: Estimate, below: Estimate) -> Estimate:
+    """`above / below` of two independent estimates; relative errors add in squares."""
+    if below.mean == 0:
+        raise AnalysisError("a ratio to zero has no value")
+    value = above.mean / below.mean
+    half = math.hypot(above.ci95, value * below.ci95) / abs(below.mean)
+    return Estimate(value, half, min(above.runs, below.runs))
+
+
+def percent_below(value: Estimate, reference: Estimate) -> Estimate:
+    """How many percent `value` lies below `reference` (negative: above)."""
+    part = ratio(value, reference)
+    return Estimate(100 * (1 - part.mean), 100 * part.ci95, part.runs)
+
+
+def where(frame: pl.DataFrame, labels: Mapping[str, object]) -> pl.DataFrame:
+    """Rows whose axis labels are the given ones; an unknown axis or label is an error."""
+    for axis, label in labels.items():
+        if axis not in frame.columns:
+            raise AnalysisError(f"there is no axis {axis!r}; axes and columns: {frame.columns}")
+        column = frame[axis]
+        known = column.unique(maintain_order=True).to_list()
+        if isinstance(label, int | float) and column.dtype.is_numeric():
+            frame = frame.filter((pl.col(axis) - label).abs() < SAME_LABEL)
+        else:
+            frame = frame.filter(pl.col(axis).cast(pl.String) == str(label))
+        if frame.is_empty():
+            raise AnalysisError(f"no point with {axis} = {label!r}; present: {known}")
+    return frame
+
+
+def worst_state(states: Sequence[str]) -> str:
+    """State of a point measured by several runs: saturated before not-converged before steady."""
+    for state in ("saturated", "not-converged"):
+        if state in states:
+            return state
+    return "steady"
+
+
+def over_seeds(
+    frame: pl.DataFrame, by: Sequence[str], value: str, within: str | None = None
+) -> pl.DataFrame:
+    """One row per combination of the axes `by`, averaged over everything else.
+
+    Columns: the axes, `mean` and `ci95` of the column `value`, `runs`, the worst `state`, and the
+    mean `offered` and `accepted` load. `within` names the column with the interval inside a run,
+    which serves where there is only one.
+    """
+    rows = []
+    for key, group in frame.group_by(list(by), maintain_order=True):
+        inside = float(group[within][0]) if within is not None else math.nan
+        point = estimate(group[value].to_numpy(), inside)
+        rows.append(
+            dict(zip(by, key, strict=True))
+            | {
+                "mean": point.mean,
+                "ci95": point.ci95,
+                "runs": point.runs,
+                "state": worst_state(group["verdict.state"].to_list()),
+                "offered": group["load.offered"].mean(),
+                "accepted": group["load.accepted"].mean(),
+            }
+        )
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def accepted_load(frame: pl.DataFrame, **labels: object) -> Estimate:
+    """Accepted load of the point with these labels, in phits per host and cycle."""
+    rows = where(frame, labels)
+    return estimate(rows["load.accepted"].to_numpy(), float(rows["load.accepted_ci95"][0]))
+
+
+def mean_latency(frame: pl.DataFrame, **labels: object) -> Estimate:
+    """Mean latency in nanoseconds of a point that keeps up with its load."""
+    rows = where(frame, labels)
+    state = worst_state(rows["verdict.state"].to_list())
+    if state == "saturated":
+        raise AnalysisError(f"the point {labels} is saturated: it has no latency")
+    latency = (rows["latency.mean"] * rows["cycle_ns"]).to_numpy()
+    return estimate(latency, float(rows["latency.ci95"][0] * rows["cycle_ns"][0]))
+
+
+@dataclass(frozen=True, slots=True)
+class Saturation:
+    """Where a network stops keeping up."""
+
+    #: Offered load at which accepted/offered falls through 0.98, by linear interpolation of that
+    #: quotient between the two measured loads around it; averaged over the seeds.
+    load: Estimate
+    #: Largest measured load up to which every point kept up.
+    kept_up_at: float
+    #: Smallest measured load that was not accepted; None if there is none, and then `load` is only
+    #: a lower bound.
+    fell_behind_at: float | None
+
+
+def _falls_behind(offered: NDArray[np.float64], accepted: NDArray[np.float64]) -> tuple[int, float]:
+    """Index of the first load that is not accepted, and the interpolated saturation load."""
+    quotient = accepted / offered
+    behind = np.flatnonzero(quotient < KEEPS_UP)
+    if behind.size == 0:
+        return len(offered), float(offered[-1])
+    first = int(behind[0])
+    if first == 0:
+        return 0, float(accepted[0] / KEEPS_UP)
+    low, high = first - 1, first
+    part = (quotient[low] - KEEPS_UP) / (quotient[low] - quotient[high])
+    return first, float(offered[low] + part * (offered[high] - offered[low]))
+
+
+def saturation(frame: pl.DataFrame, **labels: object) -> Saturation:
+    """Saturation point of the curve with these labels (all its loads, every seed alone)."""
+    curve = where(frame, labels).sort("load.offered")
+    keys = [SEED] if SEED in curve.columns else []
+    runs = curve.partition_by(keys, maintain_order=True) if keys else [curve]
+    loads, firsts, grid = [], [], curve["load.offered"].unique().sort().to_numpy()
+    for run in runs:
+        offered = run["load.offered"].to_numpy()
+        if len(np.unique(offered)) != len(offered):
+            raise AnalysisError(f"the labels {labels} select more than one curve")
+        first, load = _falls_behind(offered, run["load.accepted"].to_numpy())
+        loads.append(load)
+        firsts.append(float(offered[first]) if first < len(offered) else math.inf)
+    behind = min(firsts)
+    below = grid[grid < behind]
+    return Saturation(
+        load=estimate(loads),
+        kept_up_at=float(below[-1]) if below.size else 0.0,
+        fell_behind_at=None if math.isinf(behind) else behind,
+    )
+
+
+def max_accepted(frame: pl.DataFrame, **labels: object) -> Estimate:
+    """Largest accepted load of a curve, in phits per host and cycle."""
+    rows = over_seeds(where(frame, labels), ["load.offered"], "load.accepted", "load.accepted_ci95")
+    best = rows.sort("mean").row(-1, named=True)
+    return Estimate(best["mean"], best["ci95"], best["runs"])
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroLoad:
+    """Latency at the smallest load that was run: the closest thing to an empty network."""
+
+    latency_ns: Estimate
+    #: Offered load at which it was measured.
+    load: float
+
+
+def zero_load_latency(frame: pl.DataFrame, **labels: object) -> ZeroLoad:
+    """Mean latency at the smallest measured load of a curve, in nanoseconds."""
+    rows = where(frame, labels)
+    load = float(np.min(rows["load.offered"].to_numpy()))
+    least = rows.filter((pl.col("load.offered") - load).abs() < SAME_LABEL)
+    return ZeroLoad(mean_latency(least), load)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A quantity per router of a group."""
+
+    mean: NDArray[np.float64]
+    ci95: NDArray[np.float64]
+    runs: int
+
+    def relative(self, router: int) -> Estimate:
+        """The router's value over the mean of the whole group."""
+        middle = float(self.mean.mean())
+        return Estimate(float(self.mean[router]) / middle, float(self.ci95[router]) / middle)
+
+
+def profile(per_run: Sequence[NDArray[np.float64]]) -> Profile:
+    """Mean and interval over runs, element by element; one run has no interval."""
+    if not per_run:
+        raise AnalysisError("no values to average")
+    sample = np.stack(per_run)
+    runs = len(sample)
+    if runs == 1:
+        return Profile(sample[0], np.full(sample.shape[1:], math.nan), 1)
+    half = student_975(runs - 1) * sample.std(axis=0, ddof=1) / math.sqrt(runs)
+    return Profile(sample.mean(axis=0), half, runs)
+
+
+def injected_by_router(
+    outcomes: Sequence[Outcome], routers_per_group: int, group: int | None = None
+) -> Profile:
+    """Injected load of each router of a group, in phits per host and cycle.
+
+    Averaged over all groups, which are alike under the patterns of thesis 3.2.2; `group` picks one,
+    as the thesis' fairness figures do with group 0.
+    """
+    per_run = []
+    for outcome in outcomes:
+        by_group = np.asarray(outcome.arrays.injected_by_router).reshape(-1, routers_per_group)
+        per_run.append(by_group.mean(axis=0) if group is None else by_group[group])
+    return profile(per_run)
+
+
+def path_shares_by_router(outcomes: Sequence[Outcome], routers_per_group: int) -> Profile:
+    """Share of each path kind among the packets of each router of a group, over all groups.
+
+    The last axis follows `outcome.arrays.path_kinds`; a router without packets has zeros.
+    """
+    per_run = []
+    for outcome in outcomes:
+        kinds = len(outcome.arrays.path_kinds)
+        packets = np.asarray(outcome.arrays.paths_by_router, dtype=float)
+        total = packets.reshape(-1, routers_per_group, kinds).sum(axis=0)
+        per_run.append(total / np.maximum(total.sum(axis=1, keepdims=True), 1))
+    return profile(per_run)

@@ -1,0 +1,48 @@
+"""Figures for papers: one file per kind, one line each in the catalogue.
+
+`[[figure]]` tables of an experiment file name a kind and say which axes are the abscissa, the
+series and the panels. Figures show only what was measured: a saturated point never appears as a
+latency, a point that is not converged is hollow, and every figure carries the engine's version,
+the seeds and the run length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from deroute.figures import fairness, latency, path_mix, throughput, transient
+from deroute.figures.study import Study
+from deroute.figures.style import FORMATS, paper, save
+from deroute.figures.table import Axes, FigureError, FigureKind, FigureTable, read_tables
+
+__all__ = ["CATALOGUE", "FORMATS", "FigureError", "FigureTable", "Study", "draw", "read_figures"]
+
+#: Every kind of figure, by its name in experiment files.
+CATALOGUE: Mapping[str, FigureKind] = {
+    kind.name: kind
+    for kind in (
+        latency.KIND,
+        throughput.KIND,
+        fairness.KIND,
+        transient.KIND,
+        path_mix.KIND,
+    )
+}
+
+
+def read_figures(tables: Sequence[Mapping[str, object]], axes: Axes) -> list[FigureTable]:
+    """Check the `[[figure]]` tables of an experiment with these axes."""
+    return read_tables(tables, axes, CATALOGUE)
+
+
+def draw(study: Study, table: FigureTable, stem: Path, formats: Sequence[str]) -> list[Path]:
+    """Draw one figure and write it as `stem.FORMAT` for each format."""
+    for form in formats:
+        if form not in FORMATS:
+            raise FigureError("format", f"unknown format {form!r}", FORMATS)
+    if study.rows(table).is_empty():
+        raise FigureError(f"figure {table.name!r}", "no finished point to draw yet")
+    with paper():
+        figure = CATALOGUE[table.kind].draw(study, table)
+        return save(figure, stem, formats)

@@ -1,0 +1,88 @@
+"""Curves over one axis with their confidence bands: what `latency` and `throughput` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from deroute import analysis
+from deroute.figures import layout
+from deroute.figures.study import Study, numeric_x, only
+from deroute.figures.style import Look, look
+from deroute.figures.table import FigureTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Plot
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One series in one panel: aggregated points in ascending order of `x`."""
+
+    x: str
+    points: pl.DataFrame
+    look: Look
+    label: str
+    #: Place among the series of the figure.
+    index: int
+
+    def column(self, name: str, rows: pl.DataFrame | None = None) -> np.ndarray:
+        """A column of all points, or of some of them, as numbers."""
+        frame = self.points if rows is None else rows
+        return np.asarray(frame[name].to_numpy(), dtype=float)
+
+
+DrawCurve = Callable[["Plot", Curve], None]
+
+
+def draw_panels(
+    study: Study, table: FigureTable, value: str, within: str, draw: DrawCurve
+) -> tuple[Figure, list[Plot]]:
+    """A figure with one panel per label and every curve of it drawn by `draw`."""
+    x = numeric_x(study, table)
+    names = table.labels(study.axes, table.panel)
+    rows, columns = layout.panel_grid(len(names))
+    figure, grid = layout.new_figure(rows, columns, sharex=True, sharey=True)
+    panels = layout.hide_unused(grid, len(names))
+    for panel, name in zip(panels, names, strict=True):
+        layout.panel_title(panel, table.panel, name)
+        for index, label in enumerate(table.labels(study.axes, table.series)):
+            chosen = only(table.panel, name) | only(table.series, label)
+            frame = study.rows(table, **chosen)
+            if frame.is_empty():
+                continue
+            points = analysis.over_seeds(frame, [x], value, within).sort(x)
+            style = look(study.place(table.series, label))
+            draw(panel, Curve(x, points, style, str(label), index))
+    return figure, panels
+
+
+def band(panel: Plot, curve: Curve, points: pl.DataFrame, scale: float = 1.0) -> None:
+    """95% confidence band of some points; invisible where it is thinner than the line."""
+    mean, half = curve.column("mean", points) * scale, curve.column("ci95", points) * scale
+    half = np.nan_to_num(half)
+    panel.fill_between(
+        curve.column(curve.x, points),
+        mean - half,
+        mean + half,
+        color=curve.look.colour,
+        alpha=0.22,
+        linewidth=0,
+    )
+
+
+def line(panel: Plot, curve: Curve, points: pl.DataFrame, scale: float = 1.0) -> None:
+    """The curve through some points; points that are not converged stay hollow."""
+    label = f"_{curve.index}" if curve.label == "None" else curve.label
+    shape = {"color": curve.look.colour, "marker": curve.look.marker}
+    x, y = curve.column(curve.x, points), curve.column("mean", points) * scale
+    panel.plot(x, y, linestyle=curve.look.dashes, label=label, markeredgewidth=0.5, **shape)
+    doubtful = (points["state"] == "not-converged").to_numpy()
+    if doubtful.any():
+        hollow = {"linestyle": "none", "markerfacecolor": "white", "zorder": 3}
+        panel.plot(x[doubtful], y[doubtful], **shape, **hollow)

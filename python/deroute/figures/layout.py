@@ -1,0 +1,140 @@
+"""Panels, legends, axis titles and the footnote, shared by all kinds of figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from deroute.figures.style import QUIET, TWO_COLUMNS
+from deroute.figures.table import FigureTable, Label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Plot
+    from numpy.typing import NDArray
+
+    from deroute.figures.study import Study
+
+OFFERED = "Offered load (phits/host/cycle)"
+
+# Panel widths and heights, a line of the footnote, and the title of the abscissa, in inches.
+_SINGLE = (4.4, 3.1)
+_HEIGHT = {1: 2.6, 2: 2.6, 3: 2.3}
+_FOOT_INCHES, _TITLE_INCHES = 0.13, 0.17
+
+
+def panel_grid(count: int, most_columns: int = 3) -> tuple[int, int]:
+    """Rows and columns for so many panels: the fewest holes, then the widest."""
+    if count == 4:
+        return 2, 2
+    columns = min(count, most_columns)
+    return math.ceil(count / columns), columns
+
+
+def new_figure(
+    rows: int, columns: int, size: tuple[float, float] | None = None, **share: Any
+) -> tuple[Figure, NDArray[np.object_]]:
+    """An empty figure of `rows` x `columns` panels; `share` goes to `Figure.subplots`."""
+    if size is None:
+        single = rows * columns == 1
+        size = _SINGLE if single else (TWO_COLUMNS, rows * _HEIGHT.get(columns, 2.1) + 0.5)
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False, **share)
+    return figure, panels
+
+
+def hide_unused(panels: NDArray[np.object_], used: int) -> list[Plot]:
+    """The first `used` panels, row by row; the rest disappears."""
+    flat: list[Plot] = list(panels.flat)
+    for panel in flat[used:]:
+        panel.set_visible(False)
+    above_hole = panels.shape[1] if used < len(flat) else 0
+    for panel in flat[max(used - above_hole, 0) : used]:
+        panel.tick_params(labelbottom=True)
+    return flat[:used]
+
+
+def panel_title(panel: Plot, axis: str | None, label: Label | None) -> None:
+    """Say which label of the panel axis this is."""
+    if axis is not None:
+        text = label if isinstance(label, str) else f"{axis} = {label}"
+        panel.set_title(str(text), loc="left", fontweight="bold")
+
+
+def axis_titles(figure: Figure, x: str, y: str | None) -> None:
+    """Titles of the shared axes, once for all panels."""
+    figure.supxlabel(x, fontsize=8)
+    if y is not None:
+        figure.supylabel(y, fontsize=8)
+
+
+def legend(figure: Figure, handles: Sequence[Any], title: str | None) -> None:
+    """One legend above all panels, where it covers nothing; none for a single entry."""
+    named = [handle for handle in handles if not handle.get_label().startswith("_")]
+    if len(named) > 1 or title is not None:
+        width = figure.get_figwidth()
+        longest = max((len(handle.get_label()) for handle in named), default=1)
+        columns = max(1, min(len(named), int(width / (0.55 + 0.062 * longest))))
+        columns = math.ceil(len(named) / math.ceil(len(named) / columns)) if named else 1
+        figure.legend(
+            handles=named,
+            loc="outside upper center",
+            ncols=columns,
+            title=title,
+            title_fontproperties={"weight": "bold", "size": 9},
+        )
+
+
+def first_handles(panels: Sequence[Plot]) -> list[Any]:
+    """Legend entries of all panels, each label once, in the order of appearance."""
+    found: dict[str, Any] = {}
+    for panel in panels:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    return list(found.values())
+
+
+def footnote(figure: Figure, study: Study, table: FigureTable, note: str) -> None:
+    """Engine version, repetitions, run length, and how to read the marks."""
+    frame = study.rows(table)
+    seeds = frame["seed"].n_unique() if "seed" in frame.columns else 1
+    warmup, measured = _cycles(frame, "measured_from"), _cycles(frame, "measured_cycles")
+    parts = [
+        f"Deroute {study.engine}",
+        f"{seeds} seed{'s' if seeds > 1 else ''}",
+        f"{warmup} + {measured} cycles (warm-up + measured)",
+    ]
+    if note:
+        parts.append(note)
+    lines = _wrapped(parts, int(figure.get_figwidth() * 24))
+    height = figure.get_figheight() + _FOOT_INCHES * (len(lines) - 1)
+    figure.set_figheight(height)
+    share = (_FOOT_INCHES * len(lines) + 0.04) / height
+    engine = figure.get_layout_engine()
+    assert isinstance(engine, ConstrainedLayoutEngine)
+    figure.supxlabel(figure.get_supxlabel(), y=share + 0.03 / height, fontsize=8)
+    below = share + _TITLE_INCHES / height
+    engine.set(rect=(0, below, 1, 1 - below))
+    figure.text(
+        0.01, 0.04 / height, "\n".join(lines), fontsize=6, color=QUIET, va="bottom", ha="left"
+    )
+
+
+def _cycles(frame: Any, column: str) -> str:
+    values = sorted(frame[column].unique().to_list())
+    first, last = f"{values[0]:,}", f"{values[-1]:,}"
+    return first if first == last else f"{first} to {last}"
+
+
+def _wrapped(parts: Sequence[str], width: int) -> list[str]:
+    lines: list[str] = []
+    for part in parts:
+        if lines and len(lines[-1]) + 3 + len(part) <= width:
+            lines[-1] += " · " + part
+        else:
+            lines.append(part)
+    return lines

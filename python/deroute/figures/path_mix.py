@@ -1,0 +1,130 @@
+"""`path-mix`: shares of the path kinds, stacked, against an axis or per router of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from matplotlib.patches import Patch
+
+from deroute import analysis
+from deroute.figures import layout
+from deroute.figures.fairness import group_size
+from deroute.figures.study import Study, numeric_x, only
+from deroute.figures.style import TWO_COLUMNS
+from deroute.figures.table import FigureKind, FigureTable, Label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Plot
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from deroute.results import Outcome
+
+#: Value of `x` that asks for one bar per router of a group.
+ROUTER = "router"
+
+# Grey for minimal, then blues that are the darker the longer the path may be.
+_COLOURS = ("#c4c4c4", "#08306b", "#2171b5", "#5aa2cf", "#a9d0e6")
+_HATCHES = ("", "", "////", "", "....")
+
+# Cells (panel x series) in a row of the figure.
+_COLUMNS = 4
+
+
+def draw(study: Study, table: FigureTable) -> Figure:
+    """Draw the figure: one cell per panel and series."""
+    cells = [
+        (name, label, study.rows(table, **_chosen(table, name, label)))
+        for name in table.labels(study.axes, table.panel)
+        for label in table.labels(study.axes, table.series)
+    ]
+    cells = [cell for cell in cells if not cell[2].is_empty()]
+    kinds = [str(kind) for kind in study.outcomes_of(cells[0][2])[0].arrays.path_kinds]
+    series = len(table.labels(study.axes, table.series))
+    columns = series if 1 < series <= _COLUMNS else min(len(cells), _COLUMNS)
+    rows = -(-len(cells) // columns)
+    size = (TWO_COLUMNS if columns > 1 else 4.4, 1.75 * rows + 0.7)
+    figure, grid = layout.new_figure(rows, columns, size, sharex=True, sharey=True)
+    panels = layout.hide_unused(grid, len(cells))
+    seen = np.zeros(len(kinds), dtype=bool)
+    for panel, (name, label, frame) in zip(panels, cells, strict=True):
+        x, shares = _shares(study, table, frame)
+        _stack(panel, x, shares, bars=table.x == ROUTER)
+        seen |= shares.sum(axis=0) > 0
+        panel.set_title(_title(name, label), loc="left", fontweight="bold", fontsize=8)
+    panels[0].set_ylim(0, 100)
+    names = {"load": layout.OFFERED, ROUTER: "Router of the group (all groups together)"}
+    layout.axis_titles(figure, names.get(str(table.x), str(table.x)), "Share of packets (%)")
+    patches = [
+        Patch(**_fill(index), linewidth=0, label=kind)
+        for index, kind in enumerate(kinds)
+        if seen[index]
+    ]
+    layout.legend(figure, patches, table.title)
+    layout.footnote(figure, study, table, "path kinds by phase A of the Valiant path")
+    return figure
+
+
+def _fill(kind: int) -> dict[str, str]:
+    """Fill of a path kind; its own palette, for kinds are not series."""
+    return {
+        "facecolor": _COLOURS[kind % len(_COLOURS)],
+        "hatch": _HATCHES[kind % len(_HATCHES)],
+        "edgecolor": "white",
+    }
+
+
+def _chosen(table: FigureTable, name: Label | None, label: Label | None) -> dict[str, Label | None]:
+    return only(table.panel, name) | only(table.series, label)
+
+
+def _title(name: Label | None, label: Label | None) -> str:
+    return " · ".join(str(part) for part in (name, label) if part is not None)
+
+
+def _shares(
+    study: Study, table: FigureTable, frame: pl.DataFrame
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Abscissa, and percent per path kind in the columns."""
+    if table.x == ROUTER:
+        size = group_size(study, table)
+        shares = analysis.path_shares_by_router(study.outcomes_of(frame), size).mean
+        return np.arange(size, dtype=float), 100 * shares
+    x = numeric_x(study, table)
+    places = np.sort(frame[x].unique().to_numpy()).astype(float)
+    rows = [
+        _mean_shares(study.outcomes_of(frame.filter((pl.col(x) - place).abs() < 1e-9)))
+        for place in places
+    ]
+    return places, 100 * np.array(rows)
+
+
+def _mean_shares(outcomes: Sequence[Outcome]) -> NDArray[np.float64]:
+    kinds = [str(kind) for kind in outcomes[0].arrays.path_kinds]
+    total = np.zeros(len(kinds))
+    for outcome in outcomes:
+        for path in outcome.paths:
+            total[kinds.index(str(path.kind))] += path.share
+    return total / len(outcomes)
+
+
+def _stack(panel: Plot, x: NDArray[np.float64], shares: NDArray[np.float64], *, bars: bool) -> None:
+    width = 0.86 if bars or len(x) < 2 else 0.86 * float(np.diff(x).min())
+    below = np.zeros(len(x))
+    for index in range(shares.shape[1]):
+        panel.bar(x, shares[:, index], width, bottom=below, linewidth=0, **_fill(index))
+        below += shares[:, index]
+    panel.grid(visible=False, axis="x")
+
+
+KIND = FigureKind(
+    name="path-mix",
+    summary='stacked shares of the path kinds against an axis, or per router (`x = "router"`)',
+    draw=draw,
+    x="load",
+    x_extra=(ROUTER,),
+    options={},
+)

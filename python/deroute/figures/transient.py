@@ -1,0 +1,128 @@
+"""`transient`: latency and misrouted share against time, around a change of the traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deroute import analysis
+from deroute.figures import layout
+from deroute.figures.study import Study, only
+from deroute.figures.style import QUIET, TWO_COLUMNS, look
+from deroute.figures.table import FigureError, FigureKind, FigureTable, Label, Option
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Plot
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from deroute.results import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Time series of one point over its seeds; NaN in bins without packets."""
+
+    #: Middle of each bin, in microseconds since the beginning of the measurement.
+    time_us: NDArray[np.float64]
+    latency_ns: analysis.Profile
+    misrouted_percent: analysis.Profile
+
+
+def trace(outcomes: Sequence[Outcome], by: str) -> Trace:
+    """Mean latency and share of non-minimal packets per bin, by `generation` or `delivery`."""
+    times, latencies, shares = None, [], []
+    for outcome in outcomes:
+        series = outcome.series
+        if series is None:
+            raise FigureError("probes.series", "a transient figure needs the time series")
+        columns = series.by_generation if by == "generation" else series.by_delivery
+        packets = np.asarray(columns.packets, dtype=float)
+        packets[packets == 0] = np.nan
+        latencies.append(np.asarray(columns.latency_sum) / packets * outcome.cycle_ns)
+        shares.append(100 * np.asarray(columns.nonminimal) / packets)
+        middle = series.start + (np.arange(len(packets)) + 0.5) * series.width
+        times = middle * outcome.cycle_ns / 1000
+    assert times is not None
+    return Trace(times, analysis.profile(latencies), analysis.profile(shares))
+
+
+def draw(study: Study, table: FigureTable) -> Figure:
+    """Draw the figure: latency above, misrouted share below, one column per panel."""
+    names = table.labels(study.axes, table.panel)
+    size = (TWO_COLUMNS if len(names) > 1 else 4.6, 3.9)
+    figure, grid = layout.new_figure(2, len(names), size, sharex=True, sharey="row")
+    by = str(table.options["by"])
+    for column, name in enumerate(names):
+        layout.panel_title(grid[0, column], table.panel, name)
+        for label in table.labels(study.axes, table.series):
+            chosen = only(table.panel, name) | only(table.series, label)
+            rows = study.rows(table, **chosen)
+            if not rows.is_empty():
+                line = trace(study.outcomes_of(rows), by)
+                index = study.place(table.series, label)
+                _line(grid[0, column], line.time_us, line.latency_ns, index, label)
+                _line(grid[1, column], line.time_us, line.misrouted_percent, index, label)
+    _finish(figure, grid, study, table, by)
+    return figure
+
+
+def _line(
+    panel: Plot,
+    time_us: NDArray[np.float64],
+    values: analysis.Profile,
+    index: int,
+    label: Label | None,
+) -> None:
+    style = look(index)
+    text = "_" if label is None else str(label)
+    every = max(1, len(time_us) // 12)
+    panel.plot(
+        time_us,
+        values.mean,
+        color=style.colour,
+        linestyle=style.dashes,
+        marker=style.marker,
+        markevery=(index % every, every),
+        linewidth=1.1,
+        label=text,
+    )
+    half = np.nan_to_num(values.ci95)
+    low, high = values.mean - half, values.mean + half
+    panel.fill_between(time_us, low, high, color=style.colour, alpha=0.2, linewidth=0)
+
+
+def _finish(
+    figure: Figure, grid: NDArray[np.object_], study: Study, table: FigureTable, by: str
+) -> None:
+    panels: list[Plot] = list(grid.flat)
+    for panel in panels:
+        panel.axvline(0, color=QUIET, linewidth=0.8, dashes=(4, 3))
+    grid[0, 0].set_ylim(bottom=0)
+    grid[1, 0].set_ylim(-3, 104)
+    grid[0, 0].set_ylabel("Mean latency (ns)")
+    grid[1, 0].set_ylabel("Non-minimal packets (%)")
+    low, high = table.options["from_us"], table.options["to_us"]
+    grid[0, 0].set_xlim(
+        float(low) if isinstance(low, int | float) else None,
+        float(high) if isinstance(high, int | float) else None,
+    )
+    figure.align_ylabels()
+    layout.axis_titles(figure, f"Time of {by} since the measurement began (µs)", None)
+    layout.legend(figure, layout.first_handles(panels), table.title)
+    layout.footnote(figure, study, table, "bands: 95% confidence over the seeds")
+
+
+KIND = FigureKind(
+    name="transient",
+    summary="latency and non-minimal share against time (`by`: generation or delivery)",
+    draw=draw,
+    options={
+        "by": Option((str,), default="delivery", choices=("generation", "delivery")),
+        "from_us": Option((int, float)),
+        "to_us": Option((int, float)),
+    },
+)

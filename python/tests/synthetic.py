@@ -1,0 +1,114 @@
+"""A made-up study with the shape of real results: no engine, no files, exact expectations."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from deroute.figures import Study
+
+KINDS = ("minimal", "lgl", "lg-", "-gl", "-g-")
+#: Per routing: zero-load latency in cycles, saturation load, share of minimal packets.
+ROUTINGS: dict[str, tuple[float, float, float]] = {
+    "MIN": (530.0, 0.95, 1.0),
+    "VLB -g-": (690.0, 0.46, 0.0),
+    "VLB lg-": (785.0, 0.42, 0.0),
+    "VLB -gl": (865.0, 0.49, 0.0),
+    "VLB lgl": (955.0, 0.48, 0.0),
+    "UGAL": (560.0, 0.62, 0.6),
+    "PB": (570.0, 0.66, 0.55),
+}
+ROUTERS, GROUPS = 12, 5
+
+
+def outcome(routing: str, load: float, noise: np.random.Generator, *, series: bool = False) -> Any:
+    """Outcome-like object: an M/D/1-shaped latency up to a hard saturation load."""
+    base, limit, minimal = ROUTINGS[routing]
+    saturated = load > limit
+    accepted = min(load, limit) * (1 + 0.002 * noise.standard_normal())
+    latency = base + (3000 if saturated else 40 * load / (limit * 1.02 - load))
+    latency *= 1 + 0.004 * noise.standard_normal()
+    by_router = np.full(ROUTERS * GROUPS, accepted)
+    by_router[ROUTERS - 1 :: ROUTERS] *= 0.4 if routing == "PB" else 0.97
+    shares = np.zeros(len(KINDS))
+    shares[0] = minimal * (1 - 0.5 * load)
+    shares[1] = 1 - shares[0]
+    packets = np.tile((shares * 1000).astype(np.uint32), (ROUTERS * GROUPS, 1))
+    return SimpleNamespace(
+        verdict=SimpleNamespace(state="saturated" if saturated else "steady", reasons=[]),
+        cycle_ns=1.0,
+        measured_from=10_000,
+        measured_cycles=20_000,
+        load=SimpleNamespace(offered=load, accepted=accepted, accepted_ci95=0.002),
+        latency=SimpleNamespace(mean=latency, ci95=5.0),
+        paths=[
+            SimpleNamespace(kind=kind, share=share)
+            for kind, share in zip(KINDS, shares, strict=True)
+        ],
+        arrays=SimpleNamespace(
+            injected_by_router=by_router, paths_by_router=packets, path_kinds=list(KINDS)
+        ),
+        series=_series(base, minimal, noise) if series else None,
+    )
+
+
+def _series(base: float, minimal: float, noise: np.random.Generator) -> Any:
+    bins, before, width = 60, 10, 100
+    time = np.arange(bins) - before
+    rise = 1 - np.exp(-np.maximum(time, 0) / 8)
+    packets = np.full(bins, 200)
+    packets[0] = 0
+    latency = base * (1 + 0.5 * rise) + 8 * noise.standard_normal(bins)
+    columns = SimpleNamespace(
+        packets=packets,
+        phits=packets * 10,
+        latency_sum=packets * latency,
+        nonminimal=packets * rise * (1 - minimal * 0.2),
+    )
+    return SimpleNamespace(
+        start=-before * width, width=width, by_generation=columns, by_delivery=columns
+    )
+
+
+def study(
+    routings: tuple[str, ...] = tuple(ROUTINGS),
+    traffics: tuple[str, ...] = ("UN", "ADV+1", "ADVC"),
+    loads: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+    seeds: tuple[int, ...] = (1, 2, 3),
+    *,
+    series: bool = False,
+) -> Study:
+    """A finished experiment over routing, traffic, load and seed."""
+    noise = np.random.default_rng(7)
+    rows: list[dict[str, object]] = []
+    outcomes = []
+    for traffic in traffics:
+        for routing in routings:
+            for load in loads:
+                for seed in seeds:
+                    point = outcome(routing, load, noise, series=series)
+                    outcomes.append(point)
+                    rows.append(
+                        {"traffic": traffic, "routing": routing, "load": load, "seed": seed}
+                        | scalars(point)
+                    )
+    axes = {"traffic": traffics, "routing": routings, "load": loads, "seed": seeds}
+    return Study(axes, pl.DataFrame(rows), outcomes, "0.0.0-test", ROUTERS)
+
+
+def scalars(point: Any) -> dict[str, object]:
+    """The scalar columns of a result frame that analysis and figures read."""
+    return {
+        "verdict.state": point.verdict.state,
+        "cycle_ns": point.cycle_ns,
+        "measured_from": point.measured_from,
+        "measured_cycles": point.measured_cycles,
+        "load.offered": point.load.offered,
+        "load.accepted": point.load.accepted,
+        "load.accepted_ci95": point.load.accepted_ci95,
+        "latency.mean": point.latency.mean,
+        "latency.ci95": point.latency.ci95,
+    }

@@ -1,0 +1,124 @@
+"""Aggregation, saturation, fairness and comparisons, against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+import synthetic
+from deroute import analysis
+from deroute.analysis import Estimate
+
+
+def test_student_quantiles_match_the_published_table() -> None:
+    for degrees, value in {1: 12.706, 4: 2.776, 9: 2.262, 11: 2.201, 29: 2.045, 120: 1.980}.items():
+        assert analysis.student_975(degrees) == pytest.approx(value, abs=6e-4)
+
+
+def test_estimate_is_mean_and_student_interval() -> None:
+    point = analysis.estimate([1.0, 2.0, 3.0])
+    assert point.mean == 2.0
+    assert point.ci95 == pytest.approx(4.3027 / math.sqrt(3))
+    assert point.runs == 3
+
+
+def test_a_single_run_keeps_its_own_interval() -> None:
+    assert analysis.estimate([5.0], within=0.25) == Estimate(5.0, 0.25, 1)
+    with pytest.raises(analysis.AnalysisError, match="no values"):
+        analysis.estimate([])
+
+
+def test_percent_below_adds_relative_errors_in_squares() -> None:
+    saved = analysis.percent_below(Estimate(70.0, 0.7), Estimate(100.0, 2.0))
+    assert saved.mean == pytest.approx(30.0)
+    assert saved.ci95 == pytest.approx(100 * 0.7 * math.hypot(0.01, 0.02))
+
+
+def curve(accepted: dict[float, float], seed: int = 1) -> pl.DataFrame:
+    """A frame with one curve."""
+    return pl.DataFrame(
+        {
+            "routing": "MIN",
+            "seed": seed,
+            "load.offered": list(accepted),
+            "load.accepted": list(accepted.values()),
+            "load.accepted_ci95": 0.001,
+            "verdict.state": "steady",
+        }
+    )
+
+
+def test_saturation_interpolates_the_quotient() -> None:
+    frame = curve({0.1: 0.1, 0.4: 0.4, 0.5: 0.48, 0.6: 0.48})
+    found = analysis.saturation(frame, routing="MIN")
+    # accepted/offered falls from 1 at 0.4 to 0.96 at 0.5: it crosses 0.98 half way.
+    assert found.load.mean == pytest.approx(0.45)
+    assert (found.kept_up_at, found.fell_behind_at) == (0.4, 0.5)
+
+
+def test_saturation_is_a_lower_bound_when_all_is_accepted() -> None:
+    found = analysis.saturation(curve({0.1: 0.1, 0.9: 0.9}))
+    assert found.load.mean == 0.9
+    assert found.fell_behind_at is None
+
+
+def test_saturation_averages_over_seeds_and_takes_the_worst_bracket() -> None:
+    good, bad = {0.1: 0.1, 0.5: 0.5, 0.6: 0.576}, {0.1: 0.1, 0.5: 0.48, 0.6: 0.48}
+    found = analysis.saturation(pl.concat([curve(good, 1), curve(bad, 2)]))
+    assert found.load.runs == 2
+    assert (found.kept_up_at, found.fell_behind_at) == (0.1, 0.5)
+
+
+def test_saturation_refuses_two_curves_at_once() -> None:
+    both = pl.concat([curve({0.1: 0.1}), curve({0.1: 0.1})])
+    with pytest.raises(analysis.AnalysisError, match="more than one curve"):
+        analysis.saturation(both)
+
+
+def test_saturated_points_have_no_latency() -> None:
+    frame = synthetic.study().frame
+    low = analysis.mean_latency(frame, traffic="UN", routing="VLB lgl", load=0.1)
+    assert low.mean == pytest.approx(960, rel=0.02)
+    with pytest.raises(analysis.AnalysisError, match="saturated"):
+        analysis.mean_latency(frame, traffic="UN", routing="VLB lgl", load=0.9)
+
+
+def test_zero_load_latency_says_at_which_load() -> None:
+    found = analysis.zero_load_latency(synthetic.study().frame, traffic="UN", routing="MIN")
+    assert found.load == 0.05
+    assert found.latency_ns.mean == pytest.approx(532, rel=0.02)
+
+
+def test_labels_that_do_not_exist_are_named() -> None:
+    frame = synthetic.study().frame
+    with pytest.raises(analysis.AnalysisError, match="no point with load = 0.33"):
+        analysis.accepted_load(frame, load=0.33)
+    with pytest.raises(analysis.AnalysisError, match="no axis 'rooting'"):
+        analysis.accepted_load(frame, rooting="MIN")
+
+
+def test_one_saturated_run_makes_the_point_saturated() -> None:
+    frame = curve({0.1: 0.1}).vstack(
+        curve({0.1: 0.1}, 2).with_columns(pl.lit("saturated").alias("verdict.state"))
+    )
+    assert analysis.over_seeds(frame, ["routing"], "load.accepted")["state"].to_list() == [
+        "saturated"
+    ]
+
+
+def test_router_profile_folds_groups_and_finds_the_starved_router() -> None:
+    study = synthetic.study(routings=("PB",), traffics=("ADVC",), loads=(0.4,))
+    found = analysis.injected_by_router(study.outcomes, synthetic.ROUTERS)
+    assert found.mean.shape == (12,)
+    assert found.relative(11).mean == pytest.approx(0.4 / (11.4 / 12))
+    assert found.relative(0).mean > 1
+    shares = analysis.path_shares_by_router(study.outcomes, synthetic.ROUTERS)
+    assert np.allclose(shares.mean.sum(axis=1), 1)
+
+
+def test_max_accepted_is_the_top_of_the_curve() -> None:
+    top = analysis.max_accepted(synthetic.study().frame, traffic="UN", routing="VLB lg-")
+    assert top.mean == pytest.approx(0.42, rel=0.01)
