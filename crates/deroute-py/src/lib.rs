@@ -1,1 +1,24 @@
+//! `deroute._engine`: the engine as a Python module. Translation only: types, errors, the GIL,
+//! Ctrl-C. The lab (`python/deroute`) wraps every function here.
 
+mod arrays;
+mod errors;
+mod fake;
+mod locate;
+mod point;
+mod schema;
+
+use pyo3::prelude::*;
+
+/// The Deroute engine.
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("VERSION", fake::VERSION)?;
+    module.add("SpecError", module.py().get_type::<errors::SpecError>())?;
+    module.add("SimulationError", module.py().get_type::<errors::SimulationError>())?;
+    module.add_function(wrap_pyfunction!(point::check, module)?)?;
+    module.add_function(wrap_pyfunction!(point::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(schema::schema, module)?)?;
+    module.add_function(wrap_pyfunction!(locate::locate, module)?)?;
+    Ok(())
+}

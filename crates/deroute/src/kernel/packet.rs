@@ -6,7 +6,7 @@ use crate::routing::Header;
 /// End of a list.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A packet in a queue or on a link: 40 bytes.
+/// A packet in a queue or on a link: 36 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
     /// Next in the queue or in the free list.
@@ -16,7 +16,6 @@ pub(super) struct Packet {
     pub(super) generated: Cycle,
     /// Cycle of the first grant.
     pub(super) injected: Cycle,
-    pub(super) source: HostId,
     pub(super) destination: HostId,
     pub(super) header: Header,
     /// Phits.
@@ -64,10 +63,6 @@ impl Pool {
     /// Packets in the pool.
     pub(super) fn live(&self) -> u32 {
         self.live
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        (self.packets.capacity() * size_of::<Packet>()) as u64
     }
 }
 

@@ -100,9 +100,4 @@ impl Wheel {
             .flat_map(move |i| self.chunks[i as usize].events().iter().copied())
         })
     }
-
-    /// Bytes in use.
-    pub(super) fn bytes(&self) -> u64 {
-        (self.heads.capacity() * 4 + self.chunks.capacity() * size_of::<Chunk>()) as u64
-    }
 }

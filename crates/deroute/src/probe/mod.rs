@@ -1,5 +1,7 @@
 //! What is measured.
 
+pub(crate) mod collect;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -243,6 +243,11 @@ impl Workload {
         sum / f64::from(to - from)
     }
 
+    /// Does the traffic change between two cycles?
+    pub fn changes(&self, from: Cycle, to: Cycle) -> bool {
+        self.phases.iter().any(|phase| phase.from > from && phase.from < to)
+    }
+
     /// The generator of `host`, and the cycle of its first packet.
     pub fn source(&self, host: HostId, seed: u64) -> (Source, Cycle) {
         let rng = Stream::new(seed, Owner::Host(host.0));

@@ -1,0 +1,57 @@
+//! An outcome's arrays as NumPy arrays. The memory moves to NumPy; nothing is copied.
+
+use deroute::outcome::{Arrays, Outcome, Series, SeriesColumns};
+use numpy::{Element, PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Takes the arrays out of `outcome`: name -> array, in `arrays.*` and `series.*`.
+pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let path_kinds = std::mem::take(&mut outcome.arrays.path_kinds);
+    let columns = path_kinds.len().max(1);
+    // Exhaustive on purpose: a new array does not compile until it is handed over.
+    let Arrays {
+        injected_by_host,
+        accepted_by_host,
+        injected_by_router,
+        paths_by_router,
+        path_kinds: _,
+        link_use,
+        link_at,
+    } = std::mem::take(&mut outcome.arrays);
+    vector(&dict, "arrays.injected_by_host", injected_by_host)?;
+    vector(&dict, "arrays.accepted_by_host", accepted_by_host)?;
+    vector(&dict, "arrays.injected_by_router", injected_by_router)?;
+    matrix(&dict, "arrays.paths_by_router", paths_by_router, columns)?;
+    vector(&dict, "arrays.link_use", link_use)?;
+    matrix(&dict, "arrays.link_at", link_at, 2)?;
+    outcome.arrays.path_kinds = path_kinds;
+    if let Some(Series { start: _, width: _, by_generation, by_delivery }) = &mut outcome.series {
+        series(&dict, "series.by_generation", by_generation)?;
+        series(&dict, "series.by_delivery", by_delivery)?;
+    }
+    Ok(dict)
+}
+
+fn series(dict: &Bound<'_, PyDict>, name: &str, columns: &mut SeriesColumns) -> PyResult<()> {
+    let SeriesColumns { packets, phits, latency_sum, nonminimal } = std::mem::take(columns);
+    vector(dict, &format!("{name}.packets"), packets)?;
+    vector(dict, &format!("{name}.phits"), phits)?;
+    vector(dict, &format!("{name}.latency_sum"), latency_sum)?;
+    vector(dict, &format!("{name}.nonminimal"), nonminimal)
+}
+
+fn vector<T: Element>(dict: &Bound<'_, PyDict>, name: &str, values: Vec<T>) -> PyResult<()> {
+    dict.set_item(name, PyArray1::from_vec(dict.py(), values))
+}
+
+fn matrix<T: Element>(
+    dict: &Bound<'_, PyDict>,
+    name: &str,
+    values: Vec<T>,
+    columns: usize,
+) -> PyResult<()> {
+    let rows = values.len() / columns;
+    dict.set_item(name, PyArray1::from_vec(dict.py(), values).reshape([rows, columns])?)
+}

@@ -1,0 +1,90 @@
+//! One simulation point: check it, run it.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use crate::fake::{Progress, RunError, RunOptions, Simulation};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::{arrays, errors};
+
+/// Signals are checked and the caller is told at most this often.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Builds the network of `spec` (JSON) without simulating it. Returns `fixed_bytes`, the memory it
+/// takes at once, and `worst_bytes`, with every queue full (`None` if a queue is unlimited).
+#[pyfunction]
+pub fn check<'py>(py: Python<'py>, spec: &str) -> PyResult<Bound<'py, PyDict>> {
+    let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
+    let footprint = built.map_err(|error| errors::spec_error(py, &error))?.footprint();
+    let worst_bytes = Some(footprint.worst_bytes).filter(|bytes| *bytes < u64::MAX);
+    let dict = PyDict::new(py);
+    dict.set_item("fixed_bytes", footprint.fixed_bytes)?;
+    dict.set_item("worst_bytes", worst_bytes)?;
+    Ok(dict)
+}
+
+/// Simulates `spec` (JSON) without holding the GIL. Returns the outcome's scalars as JSON and its
+/// arrays by name.
+///
+/// `progress(cycle, of)` is called now and then; an exception that it raises ends the simulation,
+/// and so does Ctrl-C in the main thread.
+#[pyfunction]
+#[pyo3(signature = (spec, threads=1, partitions=None, progress=None))]
+pub fn simulate<'py>(
+    py: Python<'py>,
+    spec: &str,
+    threads: usize,
+    partitions: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, Bound<'py, PyDict>)> {
+    let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
+    let mut simulation = built.map_err(|error| errors::spec_error(py, &error))?;
+    let options = RunOptions { threads, partitions };
+    let mut raised = None;
+    let mut last = Instant::now();
+    let result = py.detach(|| {
+        simulation.run(&options, &mut |now| {
+            if last.elapsed() < PROGRESS_INTERVAL {
+                return ControlFlow::Continue(());
+            }
+            last = Instant::now();
+            match tell(progress.as_ref(), now) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    raised = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        })
+    });
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    let mut outcome = result.map_err(run_error)?;
+    let taken = arrays::take(py, &mut outcome)?;
+    let scalars = serde_json::to_string(&outcome);
+    Ok((scalars.map_err(|error| PyValueError::new_err(error.to_string()))?, taken))
+}
+
+/// Lets Python handle signals and calls the caller's function.
+fn tell(progress: Option<&Py<PyAny>>, now: Progress) -> PyResult<()> {
+    Python::attach(|py| {
+        py.check_signals()?;
+        if let Some(function) = progress {
+            function.call1(py, (now.cycle, now.of))?;
+        }
+        Ok(())
+    })
+}
+
+fn run_error(error: RunError) -> PyErr {
+    match error {
+        RunError::Interrupted => PyRuntimeError::new_err(error.to_string()),
+        RunError::Deadlock(_) | RunError::Invariant(_) => {
+            errors::SimulationError::new_err(error.to_string())
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! Input-first separable allocation, and what a grant does.
+
+use super::packet::NONE;
+use super::partition::{Partition, PortKind, PortQueues, Queue};
+use super::plant::Crossbar;
+use crate::ids::Cycle;
+use crate::probe::collect::Delivery;
+use crate::routing::RouterView;
+use crate::spec::{Arbiter, Pointer};
+use crate::topology::Leg;
+
+impl Partition {
+    /// Allocates in one router: rounds of input and output arbitration. Inputs that lost in one
+    /// round try again in the next.
+    pub(super) fn allocate(&mut self, router: u32) {
+        let state = &mut self.routers[router as usize];
+        state.restless = false;
+        let (base, words) = (state.port_base, state.words as usize);
+        let word_count = usize::from(state.ports).div_ceil(64);
+        let mut wake = Cycle::MAX;
+        for word in 0..word_count {
+            let mut bits = self.occupied[words + word];
+            while bits != 0 {
+                let port = (word as u32) * 64 + bits.trailing_zeros();
+                bits &= bits - 1;
+                self.request(router, base, port as u16, &mut wake);
+            }
+        }
+        let mut round = 1;
+        let mut granted = false;
+        while !self.requested.is_empty() {
+            granted = true;
+            let mut requested = std::mem::take(&mut self.requested);
+            for out in requested.drain(..) {
+                self.serve(base, out, &mut wake);
+            }
+            self.requested = requested;
+            if self.losers.is_empty() || round == self.plant.allocator.iterations {
+                break;
+            }
+            round += 1;
+            let mut losers = std::mem::take(&mut self.losers);
+            losers.sort_unstable();
+            for port in losers.drain(..) {
+                self.request(router, base, port, &mut wake);
+            }
+            self.losers = losers;
+        }
+        if !self.losers.is_empty() || (granted && self.routers[router as usize].restless) {
+            self.losers.clear();
+            wake = self.now + 1;
+        }
+        if wake != Cycle::MAX {
+            self.wake_at(router, wake);
+        }
+    }
+
+    /// Input arbitration: the port requests an output for one of its heads, if any can go.
+    fn request(&mut self, router: u32, base: u32, port: u16, wake: &mut Cycle) {
+        let index = (base + u32::from(port)) as usize;
+        let input = &self.inputs[index];
+        if input.busy_until > self.now {
+            *wake = (*wake).min(input.busy_until);
+            return;
+        }
+        let (pointer, queues) = (u32::from(input.pointer), input.queues);
+        let by_age = self.plant.allocator.arbiter == Arbiter::Age;
+        // VCs from the pointer on, then those before it.
+        let mut ahead = input.occupied >> pointer << pointer;
+        let mut behind = input.occupied & !(u64::MAX << pointer);
+        let mut best: Option<(Cycle, u8)> = None;
+        while ahead | behind != 0 {
+            let mask = if ahead != 0 { &mut ahead } else { &mut behind };
+            let vc = mask.trailing_zeros() as u8;
+            *mask &= *mask - 1;
+            let queue = queues as usize + usize::from(vc);
+            if !self.ready(router, base, index, queue, wake) {
+                continue;
+            }
+            if !by_age {
+                best = Some((0, vc));
+                break;
+            }
+            let age = self.pool[self.queues[queue].head].generated;
+            if best.is_none_or(|(oldest, _)| age < oldest) {
+                best = Some((age, vc));
+            }
+        }
+        let input = &mut self.inputs[index];
+        let Some((_, vc)) = best else {
+            if self.reconsiders && input.kind == PortKind::Host {
+                self.routers[router as usize].restless = true;
+            }
+            return;
+        };
+        input.request = vc;
+        if self.plant.allocator.pointer == Pointer::OnRequest {
+            input.pointer = if vc + 1 == input.vcs { 0 } else { vc + 1 };
+        }
+        let out = self.queues[queues as usize + usize::from(vc)].out;
+        let output = &mut self.outputs[(base + u32::from(out)) as usize];
+        if output.requests == 0 {
+            self.requested.push(out);
+        } else {
+            input.next_request = output.first_request;
+        }
+        output.first_request = port;
+        output.requests += 1;
+    }
+
+    /// Can the head of a queue be granted? If not, says when to ask again, unless an arriving
+    /// credit will tell.
+    #[inline]
+    fn ready(
+        &mut self,
+        router: u32,
+        base: u32,
+        input: usize,
+        queue: usize,
+        wake: &mut Cycle,
+    ) -> bool {
+        let again = self.reconsiders && self.inputs[input].kind == PortKind::Host;
+        if !self.queues[queue].routed || again {
+            self.route(router, base, queue);
+        }
+        let Queue { out, vc, size, .. } = self.queues[queue];
+        let output = &mut self.outputs[(base + u32::from(out)) as usize];
+        if output.busy_until > self.now {
+            *wake = (*wake).min(output.busy_until);
+            return false;
+        }
+        if output.kind == PortKind::Link
+            && self.credits[output.credits as usize + usize::from(vc)] < u32::from(size)
+        {
+            output.awaited = true;
+            return false;
+        }
+        let backlog = output.link_free.saturating_sub(self.now);
+        let room = self.plant.output_buffer;
+        if backlog.saturating_add(u32::from(size)) > room {
+            *wake = (*wake).min(output.link_free + u32::from(size) - room);
+            return false;
+        }
+        true
+    }
+
+    /// Decides where the head of a queue goes.
+    fn route(&mut self, router: u32, base: u32, queue: usize) {
+        let Self { routers, outputs, credits, plant, routing, queues, pool, now, .. } = self;
+        let state = &mut routers[router as usize];
+        let queue = &mut queues[queue];
+        let packet = &mut pool[queue.head];
+        let header = &mut packet.header;
+        queue.routed = true;
+        if header.leg == Leg::PhaseA && header.root == state.id {
+            header.leg = Leg::PhaseB;
+        }
+        if header.destination == state.id && header.leg != Leg::PhaseA {
+            (queue.out, queue.vc) = (plant.topology.port_of(packet.destination).0, 0);
+            return;
+        }
+        let first = base as usize;
+        let outputs = &outputs[first..first + usize::from(state.ports)];
+        let mut view = RouterView {
+            router: state.id,
+            now: *now,
+            queues: &PortQueues { outputs, credits, plant },
+            rng: &mut state.rng,
+        };
+        let hop = routing.route(&mut view, header);
+        (queue.out, queue.vc, queue.place) = (hop.port.0, hop.vc.0, hop.place);
+    }
+
+    /// Output arbitration: grants one request, or all of them in an ideal switch.
+    fn serve(&mut self, base: u32, out: u16, wake: &mut Cycle) {
+        let output = &mut self.outputs[(base + u32::from(out)) as usize];
+        let (requests, first) = (std::mem::take(&mut output.requests), output.first_request);
+        if requests == 1 {
+            self.grant(base, first, out, wake);
+            return;
+        }
+        if self.plant.crossbar == Crossbar::Ideal {
+            self.grant_all(base, out, (requests, first), wake);
+            return;
+        }
+        let winner = self.pick(base, out, requests, first);
+        let mut port = first;
+        for _ in 0..requests {
+            if port != winner {
+                self.losers.push(port);
+            }
+            port = self.inputs[(base + u32::from(port)) as usize].next_request;
+        }
+        self.grant(base, winner, out, wake);
+    }
+
+    /// The requester with the highest priority: transit first if so asked, then age if so asked,
+    /// then the first one from the pointer on.
+    fn pick(&self, base: u32, out: u16, requests: u16, first: u16) -> u16 {
+        let allocator = &self.plant.allocator;
+        let output = &self.outputs[(base + u32::from(out)) as usize];
+        let ports = self.routers[output.router as usize].ports;
+        let mut best = (true, Cycle::MAX, u16::MAX, first);
+        let mut port = first;
+        for _ in 0..requests {
+            let input = &self.inputs[(base + u32::from(port)) as usize];
+            let yields = allocator.transit_priority && input.kind == PortKind::Host;
+            let age = match allocator.arbiter {
+                Arbiter::RoundRobin => 0,
+                Arbiter::Age => {
+                    let queue = input.queues as usize + usize::from(input.request);
+                    self.pool[self.queues[queue].head].generated
+                }
+            };
+            let from_pointer = if port >= output.pointer {
+                port - output.pointer
+            } else {
+                port + (ports - output.pointer)
+            };
+            best = best.min((yields, age, from_pointer, port));
+            port = input.next_request;
+        }
+        best.3
+    }
+
+    /// An ideal switch grants every request, in round-robin order, while there is room.
+    fn grant_all(
+        &mut self,
+        base: u32,
+        out: u16,
+        (requests, first): (u16, u16),
+        wake: &mut Cycle,
+    ) {
+        let mut ports = Vec::with_capacity(usize::from(requests));
+        let mut port = first;
+        for _ in 0..requests {
+            ports.push(port);
+            port = self.inputs[(base + u32::from(port)) as usize].next_request;
+        }
+        let output = &self.outputs[(base + u32::from(out)) as usize];
+        let (router, pointer) = (output.router, output.pointer);
+        ports.sort_unstable_by_key(|&port| (port < pointer, port));
+        for port in ports {
+            let input = (base + u32::from(port)) as usize;
+            let queue = self.inputs[input].queues as usize
+                + usize::from(self.inputs[input].request);
+            if self.ready(router, base, input, queue, wake) {
+                self.grant(base, port, out, wake);
+            } else {
+                self.losers.push(port);
+            }
+        }
+    }
+
+    /// Moves the head of the requested VC of `port` to the output.
+    fn grant(&mut self, base: u32, port: u16, out: u16, wake: &mut Cycle) {
+        let now = self.now;
+        let input_index = (base + u32::from(port)) as usize;
+        let input = &mut self.inputs[input_index];
+        let in_vc = input.request;
+        let queue_index = input.queues as usize + usize::from(in_vc);
+        let queue = self.queues[queue_index];
+        let packet = &mut self.pool[queue.head];
+        let (size, next) = (u32::from(queue.size), packet.next);
+
+        // The crossbar is held until the tail has passed, which an injected packet's already has
+        // reached the queue.
+        let injection = input.kind == PortKind::Host;
+        let tail = if injection { now + 1 } else { packet.arrival + size };
+        let (read_until, write_until) = match self.plant.crossbar {
+            Crossbar::Speed(speed) => {
+                let end = tail.max(now + size.div_ceil(speed));
+                (end, end)
+            }
+            Crossbar::Ideal => (tail.max(now + 1), now),
+        };
+        let waited_from = packet.arrival.max(input.busy_until);
+        input.busy_until = read_until;
+        if self.plant.allocator.pointer == Pointer::OnGrant {
+            input.pointer = if in_vc + 1 == input.vcs { 0 } else { in_vc + 1 };
+        }
+        let upstream = input.upstream;
+
+        let output = &mut self.outputs[(base + u32::from(out)) as usize];
+        output.busy_until = write_until;
+        let ports = self.routers[output.router as usize].ports;
+        output.pointer = if port + 1 == ports { 0 } else { port + 1 };
+        let departure = output.link_free.max(now + self.plant.pipeline);
+        output.link_free = departure + size;
+        output.sent += u64::from(self.collector.overlap(departure, size));
+        self.collector.grants += 1;
+
+        // The next packet of the VC becomes its head.
+        let queue_slot = &mut self.queues[queue_index];
+        if next == NONE {
+            queue_slot.head = NONE;
+            let input = &mut self.inputs[input_index];
+            input.occupied &= !(1 << in_vc);
+            if input.occupied == 0 {
+                let words = self.routers[output.router as usize].words;
+                let bit = u32::from(port);
+                self.occupied[(words + bit / 64) as usize] &= !(1 << (bit % 64));
+            } else {
+                *wake = (*wake).min(read_until);
+            }
+        } else {
+            *wake = (*wake).min(read_until);
+            queue_slot.head = next;
+            queue_slot.routed = false;
+            queue_slot.size = self.pool[next].size;
+        }
+
+        if let Some(observed) = &mut self.dependencies {
+            let to = (output.kind == PortKind::Link).then_some((out, queue.vc));
+            let from = (!injection).then_some((port, in_vc));
+            observed.add(output.router, from, to);
+        }
+        let (router, exit, kind) = (output.router, output.exit, output.kind);
+        let downstream = output.downstream;
+        if kind == PortKind::Link {
+            output.queued += size;
+            self.credits[output.credits as usize + usize::from(queue.vc)] -= size;
+            if exit && self.watches {
+                self.soil(router);
+            }
+        }
+        if injection {
+            self.inject(upstream.port, router, queue.head, now - waited_from);
+        } else {
+            self.return_credit(upstream, in_vc, queue.size);
+        }
+        if kind == PortKind::Link {
+            let packet = &mut self.pool[queue.head];
+            packet.header.place = queue.place;
+            packet.header.hops += 1;
+            packet.vc = queue.vc;
+            self.depart(downstream, queue.head, departure + downstream.latency);
+        } else {
+            self.eject(downstream.port, queue.head, departure + downstream.latency + size);
+        }
+    }
+
+    /// A packet leaves its injection queue.
+    fn inject(&mut self, host: u32, router: u32, index: u32, blocked: u32) {
+        let now = self.now;
+        let packet = &mut self.pool[index];
+        packet.injected = now;
+        let size = u32::from(packet.size);
+        let host = &mut self.hosts[host as usize];
+        host.queued -= size;
+        self.collector.injected += 1;
+        if self.collector.covers(now) {
+            host.injected += u64::from(size);
+            self.collector.injected_packets += 1;
+            self.collector.injected_phits += u64::from(size);
+            self.collector.blocked += u64::from(blocked);
+            self.paths[router as usize][packet.header.kind.index()] += 1;
+        }
+    }
+
+    /// A packet leaves the network; its last phit is consumed in the cycle before `delivered`.
+    fn eject(&mut self, host: u32, index: u32, delivered: Cycle) {
+        let packet = self.pool.remove(index);
+        let sample = Delivery {
+            generated: packet.generated,
+            injected: packet.injected,
+            delivered,
+            size: packet.size,
+            hops: packet.header.hops,
+            kind: packet.header.kind,
+        };
+        if self.collector.deliver(&sample) {
+            self.hosts[host as usize].accepted += u64::from(packet.size);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Conservation, losslessness, and the deadlock watchdog.
+
+use std::collections::HashMap;
+
+use super::dependencies::{Channel, describe};
+use super::packet::NONE;
+use super::partition::{Partition, Pending, PortKind, pending};
+use super::plant::Plant;
+use super::RunError;
+use crate::ids::{Cycle, PortId, RouterId};
+use crate::topology::Peer;
+
+/// Every packet generated was delivered or is somewhere.
+pub(super) fn conservation(partitions: &[Partition]) -> Result<(), RunError> {
+    let generated: u64 = partitions.iter().map(|p| p.collector.generated).sum();
+    let delivered: u64 = partitions.iter().map(|p| p.collector.delivered).sum();
+    let live: u64 = partitions.iter().map(|p| u64::from(p.pool.live())).sum();
+    let posted: usize = partitions.iter().flat_map(|p| p.outbox.iter().map(Vec::len)).sum();
+    if posted != 0 {
+        return Err(RunError::Invariant(format!("{posted} items of mail were left behind")));
+    }
+    if generated != delivered + live {
+        return Err(RunError::Invariant(format!(
+            "{generated} packets generated, but {delivered} delivered and {live} in the network"
+        )));
+    }
+    Ok(())
+}
+
+/// Phits of each (input port, VC) of the whole network that are buffered, on the link, or whose
+/// credits are on their way.
+type Charged = HashMap<Channel, u64>;
+
+/// Recounts everything: packets, buffers and credits.
+pub(super) fn full(
+    plant: &Plant,
+    partitions: &[Partition],
+    firsts: &[u32],
+) -> Result<(), RunError> {
+    let mut charged = Charged::new();
+    for (partition, first) in partitions.iter().zip(firsts) {
+        let found = count_queues(plant, partition, *first, &mut charged)?
+            + count_events(plant, partition, *first, &mut charged);
+        if found != partition.pool.live() {
+            let live = partition.pool.live();
+            return Err(RunError::Invariant(format!("{live} packets live, {found} reachable")));
+        }
+    }
+    for (partition, first) in partitions.iter().zip(firsts) {
+        check_credits(plant, partition, *first, &charged)?;
+    }
+    Ok(())
+}
+
+fn count_queues(
+    plant: &Plant,
+    partition: &Partition,
+    first: u32,
+    charged: &mut Charged,
+) -> Result<u32, RunError> {
+    let mut packets = 0;
+    for (index, input) in partition.inputs.iter().enumerate() {
+        let port = index as u32 - partition.routers[input.router as usize].port_base;
+        for vc in 0..input.vcs {
+            let mut next = partition.queues[input.queues as usize + usize::from(vc)].head;
+            let mut phits = 0;
+            while next != NONE {
+                packets += 1;
+                phits += u64::from(partition.pool[next].size);
+                next = partition.pool[next].next;
+            }
+            let channel = (first + input.router, port as u16, vc);
+            let limit = match input.kind {
+                PortKind::Link => {
+                    *charged.entry(channel).or_default() += phits;
+                    let class = partition.outputs[index].class;
+                    plant.classes[class as usize].buffer
+                }
+                _ => plant.injection_queue,
+            };
+            if phits > u64::from(limit) {
+                let (place, limit) = (describe(&[channel]), limit);
+                let message = format!("{place} holds {phits} phits of at most {limit}");
+                return Err(RunError::Invariant(message));
+            }
+        }
+    }
+    Ok(packets)
+}
+
+/// The channel at the other end of a local output port.
+fn far_end(plant: &Plant, partition: &Partition, first: u32, port: u32, vc: u8) -> Channel {
+    let output = &partition.outputs[port as usize];
+    let router = &partition.routers[output.router as usize];
+    let local = PortId((port - router.port_base) as u16);
+    match plant.topology.peer(RouterId(first + output.router), local) {
+        Peer::Router { router, port, .. } => (router.0, port.0, vc),
+        _ => (first + output.router, local.0, vc),
+    }
+}
+
+fn count_events(
+    plant: &Plant,
+    partition: &Partition,
+    first: u32,
+    charged: &mut Charged,
+) -> u32 {
+    let mut packets = 0;
+    for event in partition.wheel.pending() {
+        match pending(event) {
+            Pending::Packet { port, index } => {
+                packets += 1;
+                let input = &partition.inputs[port as usize];
+                let router = &partition.routers[input.router as usize];
+                let packet = &partition.pool[index];
+                let channel =
+                    (first + input.router, (port - router.port_base) as u16, packet.vc);
+                if input.kind == PortKind::Link {
+                    *charged.entry(channel).or_default() += u64::from(packet.size);
+                }
+            }
+            Pending::Credit { port, vc, size } => {
+                let channel = far_end(plant, partition, first, port, vc);
+                *charged.entry(channel).or_default() += u64::from(size);
+            }
+            Pending::Other => {}
+        }
+    }
+    packets
+}
+
+fn check_credits(
+    plant: &Plant,
+    partition: &Partition,
+    first: u32,
+    charged: &Charged,
+) -> Result<(), RunError> {
+    for (index, output) in partition.outputs.iter().enumerate() {
+        if output.kind != PortKind::Link {
+            continue;
+        }
+        let buffer = u64::from(plant.classes[output.class as usize].buffer);
+        let mut queued = 0;
+        for vc in 0..output.vcs {
+            let credits = partition.credits[output.credits as usize + usize::from(vc)];
+            let channel = far_end(plant, partition, first, index as u32, vc);
+            let used = charged.get(&channel).copied().unwrap_or(0);
+            queued += used;
+            if u64::from(credits) + used != buffer {
+                let place = describe(&[channel]);
+                return Err(RunError::Invariant(format!(
+                    "{credits} credits and {used} phits charged do not add up to the {buffer} \
+                     phits of {place}"
+                )));
+            }
+        }
+        if u64::from(output.queued) != queued {
+            let (router, counted) = (first + output.router, output.queued);
+            return Err(RunError::Invariant(format!(
+                "an output of router {router} counts {counted} phits, {queued} are charged"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Finds packets that wait for each other.
+pub(super) struct Watchdog {
+    patience: Cycle,
+    next: Cycle,
+}
+
+impl Watchdog {
+    pub(super) fn new(patience: Cycle) -> Self {
+        Self { patience, next: patience }
+    }
+
+    /// Looks at heads that have not moved for longer than the patience, and follows what they wait
+    /// for. A cycle of such waits, each for credits that only the next can release, is a deadlock.
+    pub(super) fn look(
+        &mut self,
+        plant: &Plant,
+        partitions: &[Partition],
+        firsts: &[u32],
+        now: Cycle,
+    ) -> Result<(), RunError> {
+        if now < self.next {
+            return Ok(());
+        }
+        self.next = now.saturating_add(self.patience / 2);
+        let mut waits = HashMap::new();
+        for (partition, first) in partitions.iter().zip(firsts) {
+            self.stuck(plant, partition, *first, now, &mut waits);
+        }
+        match find_cycle(&waits) {
+            None => Ok(()),
+            Some(cycle) => Err(RunError::Deadlock(format!(
+                "at cycle {now}, packets that have not moved for {} cycles wait for each other: {}",
+                self.patience,
+                describe(&cycle)
+            ))),
+        }
+    }
+
+    /// For each channel with a stuck head, the channel whose room it waits for.
+    fn stuck(
+        &self,
+        plant: &Plant,
+        partition: &Partition,
+        first: u32,
+        now: Cycle,
+        waits: &mut HashMap<Channel, Channel>,
+    ) {
+        for (index, input) in partition.inputs.iter().enumerate() {
+            let base = partition.routers[input.router as usize].port_base;
+            if input.kind != PortKind::Link || now - input.busy_until.min(now) < self.patience {
+                continue;
+            }
+            for vc in 0..input.vcs {
+                let queue = &partition.queues[input.queues as usize + usize::from(vc)];
+                if queue.head == NONE || !queue.routed {
+                    continue;
+                }
+                let out = base + u32::from(queue.out);
+                let output = &partition.outputs[out as usize];
+                if output.kind == PortKind::Link
+                    && now - partition.pool[queue.head].arrival >= self.patience
+                    && partition.credits[output.credits as usize + usize::from(queue.vc)]
+                        < u32::from(queue.size)
+                {
+                    let channel = (first + input.router, (index as u32 - base) as u16, vc);
+                    waits.insert(channel, far_end(plant, partition, first, out, queue.vc));
+                }
+            }
+        }
+    }
+}
+
+/// A cycle in a graph in which every node has at most one successor. The result does not depend on
+/// the order of the map.
+fn find_cycle(waits: &HashMap<Channel, Channel>) -> Option<Vec<Channel>> {
+    let mut starts: Vec<_> = waits.keys().copied().collect();
+    starts.sort_unstable();
+    let mut done = std::collections::HashSet::new();
+    for start in starts {
+        let mut walk = Vec::new();
+        let mut here = Some(start);
+        while let Some(channel) = here
+            && !done.contains(&channel)
+        {
+            if let Some(begin) = walk.iter().position(|&seen| seen == channel) {
+                return Some(walk.split_off(begin));
+            }
+            walk.push(channel);
+            here = waits.get(&channel).copied();
+        }
+        done.extend(walk);
+    }
+    None
+}

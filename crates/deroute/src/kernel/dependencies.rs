@@ -1,0 +1,73 @@
+//! Dependencies between channels, as observed in a run.
+//!
+//! A packet that sits in one channel (router, input port, VC) and is granted the next one makes the
+//! first depend on the second. If no run can close a cycle of such dependencies, no set of packets
+//! can wait for each other (Dally and Seitz 1987).
+
+use std::collections::BTreeSet;
+
+use petgraph::algo::tarjan_scc;
+use petgraph::graphmap::DiGraphMap;
+
+use super::plant::Plant;
+use crate::ids::{PortId, RouterId};
+use crate::topology::Peer;
+
+/// A channel: the input buffer of a router port and VC.
+pub(super) type Channel = (u32, u16, u8);
+
+/// Turns taken in one partition: local router, input (port, VC), output (port, VC).
+#[derive(Default)]
+pub(super) struct Observed {
+    turns: BTreeSet<(u32, (u16, u8), (u16, u8))>,
+}
+
+impl Observed {
+    /// Records a grant. Packets from a host or to a host depend on nothing, or hold up nothing.
+    pub(super) fn add(&mut self, router: u32, from: Option<(u16, u8)>, to: Option<(u16, u8)>) {
+        if let (Some(from), Some(to)) = (from, to) {
+            self.turns.insert((router, from, to));
+        }
+    }
+
+    /// The dependencies as pairs of channels; `first` is the first router of the partition.
+    pub(super) fn pairs(&self, plant: &Plant, first: u32) -> Vec<(Channel, Channel)> {
+        let pair = |&(router, (in_port, in_vc), (out_port, out_vc)): &(u32, _, (u16, u8))| {
+            let router = first + router;
+            match plant.topology.peer(RouterId(router), PortId(out_port)) {
+                Peer::Router { router: next, port, .. } => {
+                    Some(((router, in_port, in_vc), (next.0, port.0, out_vc)))
+                }
+                _ => None,
+            }
+        };
+        self.turns.iter().filter_map(pair).collect()
+    }
+}
+
+/// A cycle among the dependencies, if there is one.
+pub(super) fn cycle(pairs: &[(Channel, Channel)]) -> Option<Vec<Channel>> {
+    let graph: DiGraphMap<Channel, ()> = pairs.iter().map(|&(a, b)| (a, b)).collect();
+    let knot = tarjan_scc(&graph)
+        .into_iter()
+        .find(|scc| scc.len() > 1 || graph.contains_edge(scc[0], scc[0]))?;
+    // Walk inside the component until a channel repeats.
+    let mut walk = vec![knot[0]];
+    loop {
+        let last = walk[walk.len() - 1];
+        let next = graph.neighbors(last).find(|next| knot.contains(next))?;
+        if let Some(start) = walk.iter().position(|&channel| channel == next) {
+            return Some(walk.split_off(start));
+        }
+        walk.push(next);
+    }
+}
+
+/// A list of channels as a sentence fragment.
+pub(super) fn describe(channels: &[Channel]) -> String {
+    let names: Vec<String> = channels
+        .iter()
+        .map(|(router, port, vc)| format!("(router {router}, port {port}, VC {vc})"))
+        .collect();
+    names.join(" -> ")
+}

@@ -1,0 +1,330 @@
+//! The engine: builds a network from a spec and runs it.
+//!
+//! The unit of action is the packet, not the phit: virtual cut-through reserves room for whole
+//! packets, so the times at which a packet's phits move follow from the time of its grant. See
+//! `docs/kernel.md` for the exact rules; a phit-by-phit model in the tests follows the same rules
+//! independently and must agree to the last bit.
+
+mod allocate;
+mod checks;
+mod dependencies;
+mod packet;
+mod partition;
+mod plant;
+mod summary;
+mod wheel;
+mod windows;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use partition::{Division, Partition};
+use plant::{Plant, WarmupTimes};
+
+use crate::ids::{Cycle, RouterId};
+use crate::outcome::Outcome;
+use crate::probe::collect::Bins;
+use crate::spec::{Spec, SpecError};
+use crate::topology::{Peer, Topology};
+
+/// One simulation point, ready to run.
+pub struct Simulation {
+    spec: Spec,
+    plant: Arc<Plant>,
+}
+
+/// Memory that a simulation needs, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// Before the first packet.
+    pub fixed_bytes: u64,
+    /// With every injection queue and buffer full; `u64::MAX` if injection queues are unlimited.
+    pub worst_bytes: u64,
+}
+
+/// How to run. Nothing here changes a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Threads, at least 1. Default 1.
+    pub threads: usize,
+    /// Parts that the network is divided into, each simulated on its own between exchanges.
+    /// Default: chosen to fit the caches. More than there are domains (groups) is reduced.
+    pub partitions: Option<usize>,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self { threads: 1, partitions: None }
+    }
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Cycles simulated.
+    pub cycle: u64,
+    /// Cycles to simulate, as far as is known.
+    pub of: u64,
+}
+
+/// Why a run has no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// Packets wait for each other in a cycle.
+    #[error("deadlock: {0}")]
+    Deadlock(String),
+    /// The engine found itself inconsistent: a bug, or a routing that breaks the rules.
+    #[error("invariant broken: {0}")]
+    Invariant(String),
+}
+
+/// A callback that learns how far the run is and may stop it.
+pub type Watcher<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
+
+impl Simulation {
+    /// Checks the spec and resolves it.
+    ///
+    /// # Errors
+    /// The first thing in the spec that is impossible, with its path.
+    pub fn build(spec: &Spec) -> Result<Self, SpecError> {
+        Ok(Self { spec: spec.clone(), plant: Arc::new(Plant::build(spec)?) })
+    }
+
+    /// The spec that this simulation was built from.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The wiring.
+    pub fn topology(&self) -> Arc<dyn Topology> {
+        Arc::clone(&self.plant.topology)
+    }
+
+    /// Memory that a run needs.
+    pub fn footprint(&self) -> Footprint {
+        footprint(&self.plant)
+    }
+
+    /// Runs the simulation. `watch` is called about every thousand cycles.
+    ///
+    /// # Errors
+    /// [`RunError::Interrupted`] if `watch` breaks, [`RunError::Deadlock`], and
+    /// [`RunError::Invariant`] if a check fails.
+    pub fn run(&self, options: &RunOptions, watch: &mut Watcher<'_>) -> Result<Outcome, RunError> {
+        let mut network = Running::new(&self.plant, options, self.spec.checks.dependencies);
+        network.full_checks = self.spec.checks.full;
+        let warmed_up = network.warm_up(watch)?;
+        network.measure(watch)?;
+        network.audit()?;
+        Ok(summary::outcome(&network, warmed_up, self.spec.probes.links))
+    }
+}
+
+/// A network in motion.
+struct Running {
+    plant: Arc<Plant>,
+    partitions: Vec<Partition>,
+    /// First router of each partition, and the total.
+    firsts: Vec<u32>,
+    /// Cycles that a partition may run alone.
+    lookahead: Cycle,
+    threads: usize,
+    now: Cycle,
+    full_checks: bool,
+    watchdog: checks::Watchdog,
+}
+
+/// Hosts in a partition that keep its state in a cache of about 1 MiB.
+const HOSTS_PER_PARTITION: u32 = 288;
+/// Cycles between calls of the watcher.
+const CHUNK: Cycle = 1_000;
+
+impl Running {
+    fn new(plant: &Arc<Plant>, options: &RunOptions, record: bool) -> Self {
+        let firsts = divide(&*plant.topology, options);
+        let port_bases = plant.port_bases();
+        let division = Division { plant, port_bases: &port_bases, firsts: &firsts };
+        let count = firsts.len() as u32 - 1;
+        let partitions: Vec<_> = (0..count).map(|i| division.build(i, record)).collect();
+        let lookahead = lookahead(plant, &division);
+        Self {
+            plant: Arc::clone(plant),
+            partitions,
+            lookahead,
+            firsts,
+            threads: options.threads.max(1),
+            now: 0,
+            full_checks: false,
+            watchdog: checks::Watchdog::new(plant.times.watchdog),
+        }
+    }
+
+    /// Runs to the end of the warm-up and opens the measurement. Says whether it was reached.
+    fn warm_up(&mut self, watch: &mut Watcher<'_>) -> Result<bool, RunError> {
+        let times = self.plant.times;
+        match times.warmup {
+            WarmupTimes::Fixed(warmup) => {
+                self.open(warmup);
+                self.advance(warmup, u64::from(warmup) + u64::from(times.measure), watch)?;
+                Ok(true)
+            }
+            WarmupTimes::Automatic { interval, limit } => {
+                self.observe(interval, limit);
+                let total = u64::from(limit) + u64::from(times.measure);
+                let mut warmed_up = false;
+                while !warmed_up && self.now < limit {
+                    let to = self.now.saturating_add(5 * interval).min(limit);
+                    self.advance(to, total, watch)?;
+                    warmed_up = summary::mser_accepts(&self.intervals(interval));
+                }
+                // What was granted before may still be delivered: begin after that.
+                let margin = self.plant.horizon().min(1 << 20);
+                self.open(self.now + margin);
+                self.advance(self.now + margin, total, watch)?;
+                Ok(warmed_up)
+            }
+        }
+    }
+
+    fn measure(&mut self, watch: &mut Watcher<'_>) -> Result<(), RunError> {
+        let end = self.partitions[0].collector.to;
+        self.advance(end, u64::from(end), watch)
+    }
+
+    /// Measures from cycle `from` on.
+    fn open(&mut self, from: Cycle) {
+        let times = self.plant.times;
+        let to = from.saturating_add(times.measure);
+        for partition in &mut self.partitions {
+            let collector = &mut partition.collector;
+            (collector.from, collector.to) = (from, to);
+            if let Some((width, before)) = times.series {
+                let start = from - before.min(from);
+                let bins = ((to - start) / width) as usize;
+                collector.by_generation = Bins::new(start, width, bins);
+                collector.by_delivery = Bins::new(start, width, bins);
+            }
+        }
+    }
+
+    /// Records the mean latency per interval during the warm-up.
+    fn observe(&mut self, interval: Cycle, limit: Cycle) {
+        for partition in &mut self.partitions {
+            partition.collector.intervals = Bins::new(0, interval, (limit / interval) as usize);
+        }
+    }
+
+    /// Mean latency of each interval that is over.
+    fn intervals(&self, interval: Cycle) -> Vec<f64> {
+        let mut bins = Bins::default();
+        for partition in &self.partitions {
+            bins.merge(&partition.collector.intervals);
+        }
+        let complete = (self.now / interval) as usize;
+        let mean = |sums: &crate::probe::collect::Sums| {
+            if sums.packets == 0 { 0.0 } else { sums.latency as f64 / sums.packets as f64 }
+        };
+        bins.bins().iter().take(complete).map(mean).collect()
+    }
+
+    /// Runs to cycle `to`, with the checks on the way.
+    fn advance(&mut self, to: Cycle, of: u64, watch: &mut Watcher<'_>) -> Result<(), RunError> {
+        while self.now < to {
+            let next = self.now.saturating_add(CHUNK).min(to);
+            windows::run(&mut self.partitions, next, self.lookahead, self.threads);
+            self.now = next;
+            checks::conservation(&self.partitions)?;
+            if self.full_checks {
+                checks::full(&self.plant, &self.partitions, &self.firsts)?;
+            }
+            self.watchdog.look(&self.plant, &self.partitions, &self.firsts, self.now)?;
+            let progress = Progress { cycle: u64::from(self.now), of };
+            if watch(progress).is_break() {
+                return Err(RunError::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for a cycle among the dependencies that were recorded.
+    fn audit(&self) -> Result<(), RunError> {
+        let mut pairs = Vec::new();
+        for (partition, first) in self.partitions.iter().zip(&self.firsts) {
+            let Some(observed) = &partition.dependencies else { return Ok(()) };
+            pairs.extend(observed.pairs(&self.plant, *first));
+        }
+        match dependencies::cycle(&pairs) {
+            None => Ok(()),
+            Some(cycle) => Err(RunError::Deadlock(format!(
+                "the channel dependencies of this run form a cycle: {}",
+                dependencies::describe(&cycle)
+            ))),
+        }
+    }
+}
+
+/// First router of each partition, and the total. Domains are never split.
+fn divide(topology: &dyn Topology, options: &RunOptions) -> Vec<u32> {
+    let routers = topology.routers();
+    let mut starts = vec![0];
+    for router in 1..routers {
+        if topology.domain(RouterId(router)) != topology.domain(RouterId(router - 1)) {
+            starts.push(router);
+        }
+    }
+    let domains = starts.len();
+    let wanted = options.partitions.unwrap_or_else(|| {
+        let fitting = topology.hosts().div_ceil(HOSTS_PER_PARTITION) as usize;
+        fitting.max(options.threads)
+    });
+    let count = wanted.clamp(1, domains);
+    let mut firsts: Vec<u32> = (0..count).map(|i| starts[i * domains / count]).collect();
+    firsts.push(routers);
+    firsts
+}
+
+/// The shortest latency of a link between two partitions.
+fn lookahead(plant: &Plant, division: &Division<'_>) -> Cycle {
+    let topology = &*plant.topology;
+    let mut shortest = Cycle::MAX;
+    for router in (0..topology.routers()).map(RouterId) {
+        let home = division.partition_of(router);
+        for port in 0..topology.radix(router) {
+            if let Peer::Router { router: other, class, .. } =
+                topology.peer(router, crate::ids::PortId(port))
+                && division.partition_of(other) != home
+            {
+                shortest = shortest.min(plant.classes[class as usize].latency);
+            }
+        }
+    }
+    shortest
+}
+
+fn footprint(plant: &Plant) -> Footprint {
+    use size_of as bytes;
+    let topology = &*plant.topology;
+    let ports = u64::from(*plant.port_bases().last().unwrap_or(&0));
+    let (hosts, routers) = (u64::from(topology.hosts()), u64::from(topology.routers()));
+    let links = u64::from(plant.links());
+    let vcs = plant.classes.iter().map(|c| u64::from(c.vcs)).max().unwrap_or(1);
+    let per_port = bytes::<partition::Input>() + bytes::<partition::Output>();
+    let per_vc = bytes::<partition::Queue>() + bytes::<u32>();
+    let fixed = ports * per_port as u64
+        + (links * vcs + hosts) * per_vc as u64
+        + hosts * bytes::<partition::Host>() as u64
+        + routers * (bytes::<partition::Router>() + bytes::<[u32; 5]>()) as u64
+        + 4 * u64::from(plant.horizon());
+    let smallest = u64::from(plant.workload.packet_sizes().0);
+    let packet = bytes::<packet::Packet>() as u64;
+    let deepest = plant.classes.iter().map(|c| u64::from(c.buffer) * u64::from(c.vcs)).max();
+    let in_network = (links * deepest.unwrap_or(0)).div_ceil(smallest) * packet;
+    let worst = match plant.injection_queue {
+        u32::MAX => u64::MAX,
+        queue => fixed + in_network + hosts * u64::from(queue).div_ceil(smallest) * packet,
+    };
+    Footprint { fixed_bytes: fixed, worst_bytes: worst }
+}

@@ -1,0 +1,629 @@
+//! Some consecutive routers and their hosts, simulated alone for a window of time.
+//!
+//! A cycle: apply everything that arrives (heads, credits, messages, new packets); let routing
+//! algorithms look at queues that changed; allocate in every router that is awake. A router is
+//! awake when something that it waits for has changed.
+
+use std::sync::Arc;
+
+use super::packet::{NONE, Packet, Pool};
+use super::plant::Plant;
+use super::wheel::Wheel;
+use crate::ids::{Cycle, HostId, PortId, RouterId, VcId};
+use crate::probe::collect::Collector;
+use crate::rng::{Owner, Stream};
+use crate::routing::{Header, Message, Queues, RouterView, Routing};
+use crate::topology::Peer;
+use crate::traffic::Source;
+
+/// One direction of a port: a buffer per VC.
+#[derive(Clone, Debug)]
+pub(super) struct Input {
+    /// Until this cycle the crossbar reads a packet from the port.
+    pub(super) busy_until: Cycle,
+    /// First queue in `Partition::queues`.
+    pub(super) queues: u32,
+    /// VCs that hold a packet.
+    pub(super) occupied: u64,
+    /// Where credits go: partition, output port there, latency.
+    pub(super) upstream: Link,
+    pub(super) router: u32,
+    /// Round-robin pointer.
+    pub(super) pointer: u8,
+    pub(super) vcs: u8,
+    /// VC requested in this round.
+    pub(super) request: u8,
+    /// Next requester of the same output.
+    pub(super) next_request: u16,
+    pub(super) kind: PortKind,
+}
+
+/// The other end of a port.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Link {
+    pub(super) partition: u32,
+    /// Port in that partition; for a host port, the host in this partition.
+    pub(super) port: u32,
+    pub(super) latency: Cycle,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PortKind {
+    Host,
+    Link,
+    Unused,
+}
+
+/// A queue of packets, and what its head has decided.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queue {
+    pub(super) head: u32,
+    pub(super) tail: u32,
+    /// Phits of the head.
+    pub(super) size: u16,
+    /// Output port, VC and place on the path that the head requests, once `routed`.
+    pub(super) out: u16,
+    pub(super) vc: u8,
+    pub(super) place: u8,
+    pub(super) routed: bool,
+}
+
+/// The other direction of a port: a buffer that its VCs share, and a link.
+#[derive(Clone, Debug)]
+pub(super) struct Output {
+    /// Until this cycle the crossbar writes a packet to the port.
+    pub(super) busy_until: Cycle,
+    /// From this cycle on the link is idle if nothing more is granted.
+    pub(super) link_free: Cycle,
+    /// Phits granted whose credits have not come back.
+    pub(super) queued: u32,
+    /// First counter in `Partition::credits`.
+    pub(super) credits: u32,
+    pub(super) downstream: Link,
+    /// Phits sent in the measurement.
+    pub(super) sent: u64,
+    pub(super) router: u32,
+    /// Round-robin pointer.
+    pub(super) pointer: u16,
+    /// Requests of this round: a list through `Input::next_request`.
+    pub(super) first_request: u16,
+    pub(super) requests: u16,
+    pub(super) vcs: u8,
+    pub(super) class: u8,
+    pub(super) kind: PortKind,
+    /// A head waits for credits of this port.
+    pub(super) awaited: bool,
+    /// Leads out of the domain.
+    pub(super) exit: bool,
+}
+
+pub(super) struct Router {
+    pub(super) id: RouterId,
+    pub(super) port_base: u32,
+    pub(super) ports: u16,
+    /// First word in `Partition::occupied`.
+    pub(super) words: u32,
+    /// Earliest wake that is scheduled; in the past if none.
+    pub(super) wake_at: Cycle,
+    /// Cycle in which it was last put on the awake list.
+    pub(super) awake: Cycle,
+    /// Cycle in which it was last put on the dirty list.
+    pub(super) dirty: bool,
+    /// A head waits that decides anew whenever anything changes.
+    pub(super) restless: bool,
+    pub(super) rng: Stream,
+}
+
+pub(super) struct Host {
+    pub(super) id: HostId,
+    pub(super) source: Source,
+    /// Cycle of its next packet.
+    pub(super) next: Cycle,
+    /// Phits in its injection queue, those on their way included.
+    pub(super) queued: u32,
+    /// Its port in `Partition::inputs` and `outputs`.
+    pub(super) port: u32,
+    /// Phits in the measurement.
+    pub(super) injected: u64,
+    pub(super) accepted: u64,
+}
+
+/// An event for another partition.
+pub(super) enum Mail {
+    Arrival { at: Cycle, port: u32, packet: Packet },
+    Credit { at: Cycle, event: u64 },
+}
+
+pub(super) struct Partition {
+    pub(super) plant: Arc<Plant>,
+    pub(super) index: u32,
+    pub(super) now: Cycle,
+    pub(super) routing: Box<dyn Routing>,
+    pub(super) watches: bool,
+    pub(super) reconsiders: bool,
+    pub(super) routers: Vec<Router>,
+    pub(super) inputs: Vec<Input>,
+    pub(super) outputs: Vec<Output>,
+    pub(super) queues: Vec<Queue>,
+    /// Phits free at the other end, per output and VC.
+    pub(super) credits: Vec<u32>,
+    /// Input ports of each router that hold a packet, as a bit set.
+    pub(super) occupied: Vec<u64>,
+    pub(super) hosts: Vec<Host>,
+    pub(super) pool: Pool,
+    pub(super) wheel: Wheel,
+    /// Messages on their way: sender and content, by slot.
+    messages: Vec<(RouterId, u32)>,
+    free_messages: Vec<u32>,
+    awake: Vec<u32>,
+    dirty: Vec<u32>,
+    outgoing: Vec<Message>,
+    pub(super) requested: Vec<u16>,
+    pub(super) losers: Vec<u16>,
+    /// Mail for each partition.
+    pub(super) outbox: Vec<Vec<Mail>>,
+    pub(super) collector: Collector,
+    /// Packets injected in the measurement: `[router][path kind]`.
+    pub(super) paths: Vec<[u32; 5]>,
+    /// Dependencies between channels, if they are recorded.
+    pub(super) dependencies: Option<super::dependencies::Observed>,
+}
+
+// Events: a tag in the top 3 bits, operands below.
+const ARRIVAL: u64 = 0;
+const CREDIT: u64 = 1;
+const WAKE: u64 = 2;
+const GENERATE: u64 = 3;
+const MESSAGE: u64 = 4;
+
+fn event(tag: u64, high: u32, low: u32) -> u64 {
+    tag << 61 | u64::from(high) << 32 | u64::from(low)
+}
+
+pub(super) fn credit_event(port: u32, vc: u8, size: u16) -> u64 {
+    event(CREDIT, port, u32::from(vc) << 16 | u32::from(size))
+}
+
+/// An event, taken apart for the checks.
+pub(super) enum Pending {
+    Packet { port: u32, index: u32 },
+    Credit { port: u32, vc: u8, size: u32 },
+    Other,
+}
+
+pub(super) fn pending(event: u64) -> Pending {
+    let port = (event >> 32) as u32 & 0x1fff_ffff;
+    match event >> 61 {
+        ARRIVAL => Pending::Packet { port, index: event as u32 },
+        CREDIT => {
+            Pending::Credit { port, vc: (event >> 16) as u8, size: u32::from(event as u16) }
+        }
+        _ => Pending::Other,
+    }
+}
+
+/// The queues of one router, as its routing algorithm sees them.
+pub(super) struct PortQueues<'a> {
+    pub(super) outputs: &'a [Output],
+    pub(super) credits: &'a [u32],
+    pub(super) plant: &'a Plant,
+}
+
+impl Queues for PortQueues<'_> {
+    #[inline]
+    fn port(&self, port: PortId) -> u32 {
+        self.outputs[port.0 as usize].queued
+    }
+
+    #[inline]
+    fn vc(&self, port: PortId, vc: VcId) -> u32 {
+        let output = &self.outputs[port.0 as usize];
+        match output.kind {
+            PortKind::Link => {
+                let buffer = self.plant.classes[output.class as usize].buffer;
+                buffer - self.credits[output.credits as usize + vc.index()]
+            }
+            _ => 0,
+        }
+    }
+}
+
+impl Partition {
+    /// Runs the cycles `self.now..to`.
+    pub(super) fn run(&mut self, to: Cycle) {
+        while self.now < to {
+            let now = self.now;
+            while let Some(chunk) = self.wheel.take(now) {
+                for &event in chunk.events() {
+                    self.apply(event);
+                }
+            }
+            if !self.dirty.is_empty() {
+                self.refresh();
+            }
+            if !self.awake.is_empty() {
+                let mut awake = std::mem::take(&mut self.awake);
+                for &router in &awake {
+                    self.allocate(router);
+                }
+                awake.clear();
+                self.awake = awake;
+            }
+            self.now = now + 1;
+        }
+    }
+
+    #[inline]
+    fn apply(&mut self, event: u64) {
+        let (high, low) = ((event >> 32) as u32 & 0x1fff_ffff, event as u32);
+        match event >> 61 {
+            ARRIVAL => self.enqueue(high, low),
+            CREDIT => self.credit(high, (low >> 16) as u8, low & 0xffff),
+            WAKE => self.wake(low),
+            GENERATE => self.generate(low),
+            _ => self.message(low),
+        }
+    }
+
+    /// Puts a router on the awake list of this cycle.
+    #[inline]
+    pub(super) fn wake(&mut self, router: u32) {
+        let state = &mut self.routers[router as usize];
+        if state.awake != self.now {
+            state.awake = self.now;
+            self.awake.push(router);
+        }
+    }
+
+    /// Wakes a router at a later cycle, unless it wakes earlier anyway.
+    #[inline]
+    pub(super) fn wake_at(&mut self, router: u32, at: Cycle) {
+        let state = &mut self.routers[router as usize];
+        if state.wake_at <= self.now || at < state.wake_at {
+            state.wake_at = at;
+            self.wheel.push(at, event(WAKE, 0, router));
+        }
+    }
+
+    /// A head arrives at an input port.
+    pub(super) fn enqueue(&mut self, port: u32, index: u32) {
+        let now = self.now;
+        let packet = &mut self.pool[index];
+        packet.arrival = now;
+        packet.next = NONE;
+        let (vc, size) = (packet.vc, packet.size);
+        let input = &mut self.inputs[port as usize];
+        let queue = &mut self.queues[input.queues as usize + usize::from(vc)];
+        if queue.head != NONE {
+            let tail = std::mem::replace(&mut queue.tail, index);
+            self.pool[tail].next = index;
+            return;
+        }
+        *queue = Queue { head: index, tail: index, size, out: 0, vc: 0, place: 0, routed: false };
+        input.occupied |= 1 << vc;
+        let (router, busy_until) = (input.router, input.busy_until);
+        let state = &self.routers[router as usize];
+        let bit = port - state.port_base;
+        self.occupied[(state.words + bit / 64) as usize] |= 1 << (bit % 64);
+        if busy_until > now {
+            self.wake_at(router, busy_until);
+        } else {
+            self.wake(router);
+        }
+    }
+
+    fn credit(&mut self, port: u32, vc: u8, size: u32) {
+        let output = &mut self.outputs[port as usize];
+        self.credits[output.credits as usize + usize::from(vc)] += size;
+        output.queued -= size;
+        let (router, exit) = (output.router, output.exit);
+        let awaited = std::mem::take(&mut output.awaited);
+        if awaited || (self.reconsiders && self.routers[router as usize].restless) {
+            self.wake(router);
+        }
+        if exit && self.watches {
+            self.soil(router);
+        }
+    }
+
+    /// Queues that the routing algorithm watches have changed.
+    pub(super) fn soil(&mut self, router: u32) {
+        let state = &mut self.routers[router as usize];
+        if !state.dirty {
+            state.dirty = true;
+            self.dirty.push(router);
+        }
+    }
+
+    /// Shows changed queues to the routing algorithm.
+    fn refresh(&mut self) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for &index in &dirty {
+            let Self { routers, outputs, credits, plant, routing, outgoing, now, .. } = self;
+            let router = &mut routers[index as usize];
+            router.dirty = false;
+            let base = router.port_base as usize;
+            let outputs = &outputs[base..base + usize::from(router.ports)];
+            let mut view = RouterView {
+                router: router.id,
+                now: *now,
+                queues: &PortQueues { outputs, credits, plant },
+                rng: &mut router.rng,
+            };
+            let id = router.id;
+            routing.queues_changed(&mut view, outgoing);
+            let mut outgoing = std::mem::take(&mut self.outgoing);
+            for message in outgoing.drain(..) {
+                self.send(id, message);
+            }
+            self.outgoing = outgoing;
+        }
+        dirty.clear();
+        self.dirty = dirty;
+    }
+
+    fn send(&mut self, from: RouterId, message: Message) {
+        let entry = (from, message.content);
+        let slot = match self.free_messages.pop() {
+            Some(slot) => {
+                self.messages[slot as usize] = entry;
+                slot
+            }
+            None => {
+                self.messages.push(entry);
+                self.messages.len() as u32 - 1
+            }
+        };
+        self.wheel.push(self.now + message.delay, event(MESSAGE, 0, slot));
+    }
+
+    fn message(&mut self, slot: u32) {
+        let (from, content) = self.messages[slot as usize];
+        self.free_messages.push(slot);
+        self.routing.message(from, content);
+        if !self.reconsiders {
+            return;
+        }
+        let first = self.routers[0].id.0;
+        let topology = Arc::clone(&self.plant.topology);
+        let domain = topology.domain(from);
+        let mut local = from.0 - first;
+        while local > 0 && topology.domain(RouterId(first + local - 1)) == domain {
+            local -= 1;
+        }
+        while let Some(state) = self.routers.get(local as usize)
+            && topology.domain(state.id) == domain
+        {
+            if state.restless {
+                self.wake(local);
+            }
+            local += 1;
+        }
+    }
+
+    /// Time for a packet of a host.
+    fn generate(&mut self, index: u32) {
+        let now = self.now;
+        let host = &mut self.hosts[index as usize];
+        if host.next > now {
+            let at = host.next.min(now + self.wheel.horizon());
+            self.wheel.push(at, event(GENERATE, 0, index));
+            return;
+        }
+        let workload = &self.plant.workload;
+        let demand = workload.demand(host.id, &mut host.source, now);
+        host.next = workload.next(host.id, &mut host.source, Some(now));
+        if host.next != Cycle::MAX {
+            let at = host.next.min(now + self.wheel.horizon());
+            self.wheel.push(at, event(GENERATE, 0, index));
+        }
+        let size = u32::from(demand.size);
+        let measured = self.collector.covers(now);
+        self.collector.attempted_phits += u64::from(measured) * u64::from(size);
+        if self.plant.injection_queue - host.queued < size {
+            self.collector.refused += 1;
+            return;
+        }
+        host.queued += size;
+        self.collector.generated += 1;
+        self.collector.generated_phits += u64::from(measured) * u64::from(size);
+        let packet = Packet {
+            next: NONE,
+            arrival: now,
+            generated: now,
+            injected: now,
+            destination: demand.destination,
+            header: Header::new(self.plant.topology.router_of(demand.destination)),
+            size: demand.size,
+            vc: 0,
+        };
+        let port = host.port;
+        let packet = self.pool.insert(packet);
+        match self.plant.host_latency {
+            0 => self.enqueue(port, packet),
+            latency => self.wheel.push(now + latency, event(ARRIVAL, port, packet)),
+        }
+    }
+
+    /// A granted packet leaves for another router.
+    pub(super) fn depart(&mut self, link: Link, index: u32, at: Cycle) {
+        if link.partition == self.index {
+            self.wheel.push(at, event(ARRIVAL, link.port, index));
+        } else {
+            let packet = self.pool.remove(index);
+            let mail = Mail::Arrival { at, port: link.port, packet };
+            self.outbox[link.partition as usize].push(mail);
+        }
+    }
+
+    /// Returns credits for a packet that leaves an input buffer.
+    #[inline]
+    pub(super) fn return_credit(&mut self, link: Link, vc: u8, size: u16) {
+        let (at, event) = (self.now + link.latency, credit_event(link.port, vc, size));
+        if link.partition == self.index {
+            self.wheel.push(at, event);
+        } else {
+            self.outbox[link.partition as usize].push(Mail::Credit { at, event });
+        }
+    }
+
+    /// Takes mail from another partition.
+    pub(super) fn receive(&mut self, mail: Mail) {
+        match mail {
+            Mail::Credit { at, event } => self.wheel.push(at, event),
+            Mail::Arrival { at, port, packet } => {
+                let index = self.pool.insert(packet);
+                self.wheel.push(at, event(ARRIVAL, port, index));
+            }
+        }
+    }
+}
+
+/// Which partition simulates each router, and how ports are numbered.
+pub(super) struct Division<'a> {
+    pub(super) plant: &'a Arc<Plant>,
+    /// First port of each router in the whole network, and the total.
+    pub(super) port_bases: &'a [u32],
+    /// First router of each partition, and the total.
+    pub(super) firsts: &'a [u32],
+}
+
+impl Division<'_> {
+    pub(super) fn partition_of(&self, router: RouterId) -> u32 {
+        self.firsts.partition_point(|&first| first <= router.0) as u32 - 1
+    }
+
+    fn port_in_partition(&self, router: RouterId, port: PortId) -> (u32, u32) {
+        let partition = self.partition_of(router);
+        let first = self.firsts[partition as usize];
+        let base = self.port_bases[router.index()] - self.port_bases[first as usize];
+        (partition, base + u32::from(port.0))
+    }
+
+    /// Builds one partition.
+    pub(super) fn build(&self, index: u32, record: bool) -> Partition {
+        let plant = self.plant;
+        let (first, end) = (self.firsts[index as usize], self.firsts[index as usize + 1]);
+        let routing = (plant.routing.agent)(RouterId(first), end - first);
+        let mut partition = Partition {
+            plant: Arc::clone(plant),
+            index,
+            now: 0,
+            watches: routing.watches_queues(),
+            reconsiders: routing.reconsiders(),
+            routing,
+            routers: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            queues: Vec::new(),
+            credits: Vec::new(),
+            occupied: Vec::new(),
+            hosts: Vec::new(),
+            pool: Pool::default(),
+            wheel: Wheel::new(plant.horizon()),
+            messages: Vec::new(),
+            free_messages: Vec::new(),
+            awake: Vec::new(),
+            dirty: Vec::new(),
+            outgoing: Vec::new(),
+            requested: Vec::new(),
+            losers: Vec::new(),
+            outbox: (0..self.firsts.len() - 1).map(|_| Vec::new()).collect(),
+            collector: Collector::new(),
+            paths: vec![[0; 5]; (end - first) as usize],
+            dependencies: record.then(super::dependencies::Observed::default),
+        };
+        for router in first..end {
+            self.add_router(&mut partition, RouterId(router));
+        }
+        partition
+    }
+
+    fn add_router(&self, partition: &mut Partition, id: RouterId) {
+        let topology = &*self.plant.topology;
+        let (ports, local) = (topology.radix(id), partition.routers.len() as u32);
+        let words = partition.occupied.len() as u32;
+        partition.occupied.resize((words + u32::from(ports).div_ceil(64)) as usize, 0);
+        partition.routers.push(Router {
+            id,
+            port_base: partition.inputs.len() as u32,
+            ports,
+            words,
+            wake_at: 0,
+            awake: Cycle::MAX,
+            dirty: false,
+            restless: false,
+            rng: Stream::new(self.plant.times.seed, Owner::Router(id.0)),
+        });
+        let exits = topology.exits(id);
+        for port in 0..ports {
+            self.add_port(partition, local, PortId(port), exits.contains(&port));
+        }
+    }
+
+    fn add_port(&self, partition: &mut Partition, local: u32, port: PortId, exit: bool) {
+        let (plant, id) = (self.plant, partition.routers[local as usize].id);
+        let (kind, class, vcs, buffer, link) = match plant.topology.peer(id, port) {
+            Peer::Unused => (PortKind::Unused, 0, 0, 0, Link::default()),
+            Peer::Host(host) => {
+                let index = self.add_host(partition, host);
+                let link =
+                    Link { partition: partition.index, port: index, latency: plant.host_latency };
+                (PortKind::Host, u8::MAX, 1, 0, link)
+            }
+            Peer::Router { router, port, class } => {
+                let (to, port) = self.port_in_partition(router, port);
+                let limits = plant.classes[class as usize];
+                let link = Link { partition: to, port, latency: limits.latency };
+                (PortKind::Link, class, limits.vcs, limits.buffer, link)
+            }
+        };
+        partition.inputs.push(Input {
+            busy_until: 0,
+            queues: partition.queues.len() as u32,
+            occupied: 0,
+            upstream: link,
+            router: local,
+            pointer: 0,
+            vcs,
+            request: 0,
+            next_request: 0,
+            kind,
+        });
+        partition.outputs.push(Output {
+            busy_until: 0,
+            link_free: 0,
+            queued: 0,
+            credits: partition.credits.len() as u32,
+            downstream: link,
+            sent: 0,
+            router: local,
+            pointer: 0,
+            first_request: 0,
+            requests: 0,
+            vcs,
+            class,
+            kind,
+            awaited: false,
+            exit: exit && kind == PortKind::Link,
+        });
+        let empty =
+            Queue { head: NONE, tail: NONE, size: 0, out: 0, vc: 0, place: 0, routed: false };
+        partition.queues.extend((0..vcs).map(|_| empty));
+        if kind == PortKind::Link {
+            partition.credits.extend((0..vcs).map(|_| buffer));
+        }
+    }
+
+    /// Adds the host of the port that is being added.
+    fn add_host(&self, partition: &mut Partition, id: HostId) -> u32 {
+        let (index, port) = (partition.hosts.len() as u32, partition.inputs.len() as u32);
+        let (source, next) = self.plant.workload.source(id, self.plant.times.seed);
+        partition.hosts.push(Host { id, source, next, queued: 0, port, injected: 0, accepted: 0 });
+        if next != Cycle::MAX {
+            let at = next.min(partition.wheel.horizon());
+            partition.wheel.push(at, event(GENERATE, 0, index));
+        }
+        index
+    }
+}

@@ -1,0 +1,219 @@
+//! What one partition records. Whole numbers only, so that merging in any order gives the same
+//! bytes.
+
+use hdrhistogram::Histogram;
+
+use super::PathKind;
+use crate::ids::Cycle;
+
+/// Batches of the batch-means estimates.
+pub(crate) const BATCHES: usize = 20;
+/// Significant decimal digits of the latency histogram.
+pub(crate) const HISTOGRAM_DIGITS: u8 = 2;
+
+/// Sums over some packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    pub(crate) packets: u64,
+    pub(crate) phits: u64,
+    pub(crate) latency: u64,
+    pub(crate) nonminimal: u64,
+}
+
+impl Sums {
+    #[inline]
+    fn add(&mut self, sample: &Delivery) {
+        self.packets += 1;
+        self.phits += u64::from(sample.size);
+        self.latency += u64::from(sample.delivered - sample.generated);
+        self.nonminimal += u64::from(sample.kind != PathKind::Minimal);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.phits += other.phits;
+        self.latency += other.latency;
+        self.nonminimal += other.nonminimal;
+    }
+}
+
+/// A packet that reaches its host.
+pub(crate) struct Delivery {
+    pub(crate) generated: Cycle,
+    pub(crate) injected: Cycle,
+    /// Cycle after the consumption of the last phit.
+    pub(crate) delivered: Cycle,
+    pub(crate) size: u16,
+    pub(crate) hops: u8,
+    pub(crate) kind: PathKind,
+}
+
+/// Consecutive bins of time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bins {
+    start: Cycle,
+    width: Cycle,
+    bins: Vec<Sums>,
+    /// Bins kept at most.
+    limit: usize,
+}
+
+impl Bins {
+    pub(crate) fn new(start: Cycle, width: Cycle, limit: usize) -> Self {
+        Self { start, width, bins: Vec::new(), limit }
+    }
+
+    #[inline]
+    fn add(&mut self, at: Cycle, sample: &Delivery) {
+        if self.width == 0 || at < self.start {
+            return;
+        }
+        let bin = ((at - self.start) / self.width) as usize;
+        if bin >= self.limit {
+            return;
+        }
+        if bin >= self.bins.len() {
+            self.bins.resize(bin + 1, Sums::default());
+        }
+        self.bins[bin].add(sample);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        if other.bins.len() > self.bins.len() {
+            self.bins.resize(other.bins.len(), Sums::default());
+        }
+        for (mine, theirs) in self.bins.iter_mut().zip(&other.bins) {
+            mine.merge(theirs);
+        }
+    }
+
+    pub(crate) fn bins(&self) -> &[Sums] {
+        &self.bins
+    }
+}
+
+/// The measurement of one partition.
+#[derive(Clone)]
+pub(crate) struct Collector {
+    /// Cycles measured; empty until the warm-up has ended.
+    pub(crate) from: Cycle,
+    pub(crate) to: Cycle,
+    // Over the whole run.
+    pub(crate) generated: u64,
+    pub(crate) refused: u64,
+    pub(crate) injected: u64,
+    pub(crate) delivered: u64,
+    pub(crate) grants: u64,
+    // Over the measurement, by the time of each event.
+    pub(crate) attempted_phits: u64,
+    pub(crate) generated_phits: u64,
+    pub(crate) injected_packets: u64,
+    pub(crate) injected_phits: u64,
+    pub(crate) blocked: u64,
+    // Packets delivered in the measurement.
+    pub(crate) sums: Sums,
+    pub(crate) injection_latency: u64,
+    pub(crate) hops: u64,
+    pub(crate) min: u32,
+    pub(crate) max: u32,
+    pub(crate) histogram: Histogram<u64>,
+    pub(crate) batches: [Sums; BATCHES],
+    pub(crate) by_generation: Bins,
+    pub(crate) by_delivery: Bins,
+    /// Mean latency in intervals from the start of the run, for the automatic warm-up.
+    pub(crate) intervals: Bins,
+}
+
+impl Collector {
+    pub(crate) fn new() -> Self {
+        let histogram = Histogram::new_with_bounds(1, 1 << 32, HISTOGRAM_DIGITS)
+            .unwrap_or_else(|_| unreachable!("constant bounds are valid"));
+        Self {
+            from: Cycle::MAX,
+            to: Cycle::MAX,
+            generated: 0,
+            refused: 0,
+            injected: 0,
+            delivered: 0,
+            grants: 0,
+            attempted_phits: 0,
+            generated_phits: 0,
+            injected_packets: 0,
+            injected_phits: 0,
+            blocked: 0,
+            sums: Sums::default(),
+            injection_latency: 0,
+            hops: 0,
+            min: u32::MAX,
+            max: 0,
+            histogram,
+            batches: [Sums::default(); BATCHES],
+            by_generation: Bins::default(),
+            by_delivery: Bins::default(),
+            intervals: Bins::default(),
+        }
+    }
+
+    /// Is this cycle measured?
+    #[inline]
+    pub(crate) fn covers(&self, at: Cycle) -> bool {
+        at >= self.from && at < self.to
+    }
+
+    /// Cycles of `start..start + length` that are measured.
+    #[inline]
+    pub(crate) fn overlap(&self, start: Cycle, length: u32) -> u32 {
+        let end = start.saturating_add(length).min(self.to);
+        end.saturating_sub(start.max(self.from))
+    }
+
+    /// A packet was, or will be, consumed. Says whether it counts for the measurement.
+    #[inline]
+    pub(crate) fn deliver(&mut self, sample: &Delivery) -> bool {
+        self.delivered += 1;
+        self.intervals.add(sample.delivered, sample);
+        self.by_generation.add(sample.generated, sample);
+        // The last phit is consumed in the cycle before `delivered`.
+        self.by_delivery.add(sample.delivered - 1, sample);
+        if !self.covers(sample.delivered - 1) {
+            return false;
+        }
+        let latency = sample.delivered - sample.generated;
+        self.sums.add(sample);
+        self.injection_latency += u64::from(sample.injected - sample.generated);
+        self.hops += u64::from(sample.hops);
+        self.min = self.min.min(latency);
+        self.max = self.max.max(latency);
+        self.histogram.saturating_record(u64::from(latency));
+        let elapsed = u64::from(sample.delivered - 1 - self.from);
+        let batch = elapsed * BATCHES as u64 / u64::from(self.to - self.from);
+        self.batches[batch as usize].add(sample);
+        true
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.generated += other.generated;
+        self.refused += other.refused;
+        self.injected += other.injected;
+        self.delivered += other.delivered;
+        self.grants += other.grants;
+        self.attempted_phits += other.attempted_phits;
+        self.generated_phits += other.generated_phits;
+        self.injected_packets += other.injected_packets;
+        self.injected_phits += other.injected_phits;
+        self.blocked += other.blocked;
+        self.sums.merge(&other.sums);
+        self.injection_latency += other.injection_latency;
+        self.hops += other.hops;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        let same_bounds = self.histogram.add(&other.histogram);
+        debug_assert!(same_bounds.is_ok());
+        for (mine, theirs) in self.batches.iter_mut().zip(&other.batches) {
+            mine.merge(theirs);
+        }
+        self.by_generation.merge(&other.by_generation);
+        self.by_delivery.merge(&other.by_delivery);
+        self.intervals.merge(&other.intervals);
+    }
+}
