@@ -28,7 +28,7 @@ pub enum Routing {
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 pub enum PhaseA {
-    /// Any router of any other group: up to l1 g1 l2.
+    /// Any router: up to l1 g1 l2.
     #[default]
     #[serde(rename = "lgl")]
     Lgl,

@@ -9,7 +9,7 @@
 //! Thesis 2.3.3, equation 2-1.
 //!
 //! # Parameters
-//! `phase_a` (default `lgl`), `threshold` T in phits (default 0), `queue` (default: the whole port),
+//! `phase_a` (default `lgl`), `own_group` (default true), `threshold` T in phits (default 0), `queue` (default: the whole port),
 //! `hops` (default: those of the path), `redecide` (default false: the decision is taken once, when
 //! the packet is first considered at the head of the injection queue), `vc_use`.
 //!
@@ -37,11 +37,14 @@ use crate::spec::{PhaseA, SpecError, VcUse};
 use crate::topology::{Hop, Leg, Topology};
 
 /// Parameters of UGAL with local information.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UgalSpec {
     /// Which routers may be the intermediate one. Default `lgl`.
     pub phase_a: PhaseA,
+    /// `lgl` may also draw a router of the source group (thesis Table 5-1, note 3). Default `true`;
+    /// FOGSim's default is `false`.
+    pub own_group: bool,
     /// `T` of equation 2-1 in phits; positive favours the minimal path. Default 0.
     pub threshold: i32,
     /// What `Q` measures. Default `port`.
@@ -53,6 +56,20 @@ pub struct UgalSpec {
     pub redecide: bool,
     /// How the VC follows from the place on the path. Default `path-position`.
     pub vc_use: VcUse,
+}
+
+impl Default for UgalSpec {
+    fn default() -> Self {
+        Self {
+            phase_a: PhaseA::Lgl,
+            own_group: true,
+            threshold: 0,
+            queue: QueueMetric::Port,
+            hops: HopCount::Path,
+            redecide: false,
+            vc_use: VcUse::PathPosition,
+        }
+    }
 }
 
 /// What the queue length `Q` of an output measures. Both count the phits that were granted to the
@@ -116,7 +133,8 @@ impl Ugal {
     ) -> Hop {
         let at = view.router;
         if header.root == Header::UNDRAWN {
-            let drawn = self.topology.intermediate(self.spec.phase_a, at, view.rng);
+            let UgalSpec { phase_a, own_group, .. } = self.spec;
+            let drawn = self.topology.intermediate(phase_a, own_group, at, view.rng);
             header.root = drawn.unwrap_or(at);
         }
         (header.leg, header.kind) = (Leg::Minimal, PathKind::Minimal);

@@ -87,7 +87,13 @@ impl Topology for Crossbar {
         Vec::new()
     }
 
-    fn intermediate(&self, _policy: PhaseA, _from: RouterId, _: &mut Stream) -> Option<RouterId> {
+    fn intermediate(
+        &self,
+        _policy: PhaseA,
+        _own_group: bool,
+        _from: RouterId,
+        _rng: &mut Stream,
+    ) -> Option<RouterId> {
         None
     }
 

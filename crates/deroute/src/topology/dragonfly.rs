@@ -337,8 +337,17 @@ impl Topology for Dragonfly {
         ]
     }
 
-    fn intermediate(&self, policy: PhaseA, from: RouterId, rng: &mut Stream) -> Option<RouterId> {
+    fn intermediate(
+        &self,
+        policy: PhaseA,
+        own_group: bool,
+        from: RouterId,
+        rng: &mut Stream,
+    ) -> Option<RouterId> {
         let (g, _) = self.split(from);
+        if policy == PhaseA::Lgl && own_group {
+            return Some(RouterId(rng.below(self.groups * self.a)));
+        }
         let landing = match policy {
             PhaseA::Lgl | PhaseA::Lg => {
                 let other = rng.below(self.groups - 1);

@@ -108,8 +108,15 @@ pub trait Topology: Send + Sync {
     /// Virtual channels needed by minimal paths alone, or by paths through an intermediate router.
     fn vcs_needed(&self, nonminimal: bool) -> Vec<VcNeed>;
 
-    /// Draws Valiant's intermediate router; `None` where the policy has no meaning.
-    fn intermediate(&self, policy: PhaseA, from: RouterId, rng: &mut Stream) -> Option<RouterId>;
+    /// Draws Valiant's intermediate router; `None` where the policy has no meaning. With
+    /// `own_group`, [`PhaseA::Lgl`] may also draw a router of `from`'s own group.
+    fn intermediate(
+        &self,
+        policy: PhaseA,
+        own_group: bool,
+        from: RouterId,
+        rng: &mut Stream,
+    ) -> Option<RouterId>;
 
     /// The domain of a router: routers that share state by broadcast (a Dragonfly's group). The
     /// routers of a domain are consecutive and always simulated together.
