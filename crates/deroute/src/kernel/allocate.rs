@@ -14,16 +14,15 @@ impl Partition {
     /// round try again in the next.
     pub(super) fn allocate(&mut self, router: u32) {
         let state = &mut self.routers[router as usize];
-        state.restless = false;
+        state.awake = false;
         let (base, words) = (state.port_base, state.words as usize);
         let word_count = usize::from(state.ports).div_ceil(64);
-        let mut wake = Cycle::MAX;
         for word in 0..word_count {
-            let mut bits = self.occupied[words + word];
+            let mut bits = std::mem::take(&mut self.waits[words + word].ripe);
             while bits != 0 {
                 let port = (word as u32) * 64 + bits.trailing_zeros();
                 bits &= bits - 1;
-                self.request(router, base, port as u16, &mut wake);
+                self.request(router, base, port as u16);
             }
         }
         let mut round = 1;
@@ -32,7 +31,7 @@ impl Partition {
             granted = true;
             let mut requested = std::mem::take(&mut self.requested);
             for out in requested.drain(..) {
-                self.serve(base, out, &mut wake);
+                self.serve(base, out);
             }
             self.requested = requested;
             if self.losers.is_empty() || round == self.plant.allocator.iterations {
@@ -42,27 +41,40 @@ impl Partition {
             let mut losers = std::mem::take(&mut self.losers);
             losers.sort_unstable();
             for port in losers.drain(..) {
-                self.request(router, base, port, &mut wake);
+                self.request(router, base, port);
             }
             self.losers = losers;
         }
-        if !self.losers.is_empty() || (granted && self.routers[router as usize].restless) {
-            self.losers.clear();
-            wake = self.now + 1;
+        // Whoever lost the last round, or could decide anew after the grants, tries again.
+        while let Some(port) = self.losers.pop() {
+            self.ripen_at(base + u32::from(port), self.now + 1);
         }
-        if wake != Cycle::MAX {
-            self.wake_at(router, wake);
+        if granted && self.reconsiders {
+            self.retry_restless(base, words, word_count);
+        }
+    }
+
+    fn retry_restless(&mut self, base: u32, words: usize, count: usize) {
+        for word in 0..count {
+            let mut bits = self.waits[words + word].restless;
+            while bits != 0 {
+                let port = (word as u32) * 64 + bits.trailing_zeros();
+                bits &= bits - 1;
+                self.ripen_at(base + port, self.now + 1);
+            }
         }
     }
 
     /// Input arbitration: the port requests an output for one of its heads, if any can go.
-    fn request(&mut self, router: u32, base: u32, port: u16, wake: &mut Cycle) {
+    fn request(&mut self, router: u32, base: u32, port: u16) {
         let index = (base + u32::from(port)) as usize;
         let input = &self.inputs[index];
         if input.busy_until > self.now {
-            *wake = (*wake).min(input.busy_until);
+            let at = input.busy_until;
+            self.ripen_at(index as u32, at);
             return;
         }
+        let mut ripe_at = Cycle::MAX;
         let (pointer, queues) = (u32::from(input.pointer), input.queues);
         let by_age = self.plant.allocator.arbiter == Arbiter::Age;
         // VCs from the pointer on, then those before it.
@@ -74,7 +86,7 @@ impl Partition {
             let vc = mask.trailing_zeros() as u8;
             *mask &= *mask - 1;
             let queue = queues as usize + usize::from(vc);
-            if !self.ready(router, base, index, queue, wake) {
+            if !self.ready(router, base, index, queue, &mut ripe_at) {
                 continue;
             }
             if !by_age {
@@ -88,8 +100,8 @@ impl Partition {
         }
         let input = &mut self.inputs[index];
         let Some((_, vc)) = best else {
-            if self.reconsiders && input.kind == PortKind::Host {
-                self.routers[router as usize].restless = true;
+            if ripe_at != Cycle::MAX {
+                self.ripen_at(index as u32, ripe_at);
             }
             return;
         };
@@ -117,28 +129,35 @@ impl Partition {
         base: u32,
         input: usize,
         queue: usize,
-        wake: &mut Cycle,
+        ripe_at: &mut Cycle,
     ) -> bool {
         let again = self.reconsiders && self.inputs[input].kind == PortKind::Host;
         if !self.queues[queue].routed || again {
             self.route(router, base, queue);
         }
+        let bit = input as u32 - base;
+        if again {
+            let words = self.routers[router as usize].words;
+            self.waits[(words + bit / 64) as usize].restless |= 1 << (bit % 64);
+        }
         let Queue { out, vc, size, .. } = self.queues[queue];
         let output = &mut self.outputs[(base + u32::from(out)) as usize];
         if output.busy_until > self.now {
-            *wake = (*wake).min(output.busy_until);
+            *ripe_at = (*ripe_at).min(output.busy_until);
             return false;
         }
         if output.kind == PortKind::Link
             && self.credits[output.credits as usize + usize::from(vc)] < u32::from(size)
         {
             output.awaited = true;
+            let words = self.routers[router as usize].words;
+            self.waits[(words + bit / 64) as usize].starved |= 1 << (bit % 64);
             return false;
         }
         let backlog = output.link_free.saturating_sub(self.now);
         let room = self.plant.output_buffer;
         if backlog.saturating_add(u32::from(size)) > room {
-            *wake = (*wake).min(output.link_free + u32::from(size) - room);
+            *ripe_at = (*ripe_at).min(output.link_free + u32::from(size) - room);
             return false;
         }
         true
@@ -172,15 +191,15 @@ impl Partition {
     }
 
     /// Output arbitration: grants one request, or all of them in an ideal switch.
-    fn serve(&mut self, base: u32, out: u16, wake: &mut Cycle) {
+    fn serve(&mut self, base: u32, out: u16) {
         let output = &mut self.outputs[(base + u32::from(out)) as usize];
         let (requests, first) = (std::mem::take(&mut output.requests), output.first_request);
         if requests == 1 {
-            self.grant(base, first, out, wake);
+            self.grant(base, first, out);
             return;
         }
         if self.plant.crossbar == Crossbar::Ideal {
-            self.grant_all(base, out, (requests, first), wake);
+            self.grant_all(base, out, (requests, first));
             return;
         }
         let winner = self.pick(base, out, requests, first);
@@ -191,7 +210,7 @@ impl Partition {
             }
             port = self.inputs[(base + u32::from(port)) as usize].next_request;
         }
-        self.grant(base, winner, out, wake);
+        self.grant(base, winner, out);
     }
 
     /// The requester with the highest priority: transit first if so asked, then age if so asked,
@@ -224,13 +243,7 @@ impl Partition {
     }
 
     /// An ideal switch grants every request, in round-robin order, while there is room.
-    fn grant_all(
-        &mut self,
-        base: u32,
-        out: u16,
-        (requests, first): (u16, u16),
-        wake: &mut Cycle,
-    ) {
+    fn grant_all(&mut self, base: u32, out: u16, (requests, first): (u16, u16)) {
         let mut ports = Vec::with_capacity(usize::from(requests));
         let mut port = first;
         for _ in 0..requests {
@@ -240,12 +253,14 @@ impl Partition {
         let output = &self.outputs[(base + u32::from(out)) as usize];
         let (router, pointer) = (output.router, output.pointer);
         ports.sort_unstable_by_key(|&port| (port < pointer, port));
+        // Those without room try again in the next cycle.
+        let mut ignored = Cycle::MAX;
         for port in ports {
             let input = (base + u32::from(port)) as usize;
             let queue = self.inputs[input].queues as usize
                 + usize::from(self.inputs[input].request);
-            if self.ready(router, base, input, queue, wake) {
-                self.grant(base, port, out, wake);
+            if self.ready(router, base, input, queue, &mut ignored) {
+                self.grant(base, port, out);
             } else {
                 self.losers.push(port);
             }
@@ -253,7 +268,7 @@ impl Partition {
     }
 
     /// Moves the head of the requested VC of `port` to the output.
-    fn grant(&mut self, base: u32, port: u16, out: u16, wake: &mut Cycle) {
+    fn grant(&mut self, base: u32, port: u16, out: u16) {
         let now = self.now;
         let input_index = (base + u32::from(port)) as usize;
         let input = &mut self.inputs[input_index];
@@ -287,7 +302,7 @@ impl Partition {
         output.pointer = if port + 1 == ports { 0 } else { port + 1 };
         let departure = output.link_free.max(now + self.plant.pipeline);
         output.link_free = departure + size;
-        output.sent += u64::from(self.collector.overlap(departure, size));
+        output.sent += self.collector.overlap(departure, size);
         self.collector.grants += 1;
 
         // The next packet of the VC becomes its head.
@@ -296,15 +311,7 @@ impl Partition {
             queue_slot.head = NONE;
             let input = &mut self.inputs[input_index];
             input.occupied &= !(1 << in_vc);
-            if input.occupied == 0 {
-                let words = self.routers[output.router as usize].words;
-                let bit = u32::from(port);
-                self.occupied[(words + bit / 64) as usize] &= !(1 << (bit % 64));
-            } else {
-                *wake = (*wake).min(read_until);
-            }
         } else {
-            *wake = (*wake).min(read_until);
             queue_slot.head = next;
             queue_slot.routed = false;
             queue_slot.size = self.pool[next].size;
@@ -323,6 +330,13 @@ impl Partition {
             if exit && self.watches {
                 self.soil(router);
             }
+        }
+        if self.inputs[input_index].occupied != 0 {
+            self.ripen_at(input_index as u32, read_until);
+        }
+        if injection && self.reconsiders {
+            let words = self.routers[router as usize].words;
+            self.waits[(words + u32::from(port) / 64) as usize].restless &= !(1 << (port % 64));
         }
         if injection {
             self.inject(upstream.port, router, queue.head, now - waited_from);

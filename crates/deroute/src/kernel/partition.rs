@@ -1,8 +1,8 @@
 //! Some consecutive routers and their hosts, simulated alone for a window of time.
 //!
 //! A cycle: apply everything that arrives (heads, credits, messages, new packets); let routing
-//! algorithms look at queues that changed; allocate in every router that is awake. A router is
-//! awake when something that it waits for has changed.
+//! algorithms look at queues that changed; allocate in every router with a ripe port. A port is
+//! ripe when something that its heads wait for has changed, so that sleeping ports cost nothing.
 
 use std::sync::Arc;
 
@@ -36,6 +36,8 @@ pub(super) struct Input {
     /// Next requester of the same output.
     pub(super) next_request: u16,
     pub(super) kind: PortKind,
+    /// Earliest cycle in which it is to become ripe; in the past if none is set.
+    pub(super) ripe_at: Cycle,
 }
 
 /// The other end of a port.
@@ -81,7 +83,7 @@ pub(super) struct Output {
     pub(super) credits: u32,
     pub(super) downstream: Link,
     /// Phits sent in the measurement.
-    pub(super) sent: u64,
+    pub(super) sent: u32,
     pub(super) router: u32,
     /// Round-robin pointer.
     pub(super) pointer: u16,
@@ -101,17 +103,24 @@ pub(super) struct Router {
     pub(super) id: RouterId,
     pub(super) port_base: u32,
     pub(super) ports: u16,
-    /// First word in `Partition::occupied`.
+    /// First element in `Partition::waits`.
     pub(super) words: u32,
-    /// Earliest wake that is scheduled; in the past if none.
-    pub(super) wake_at: Cycle,
-    /// Cycle in which it was last put on the awake list.
-    pub(super) awake: Cycle,
-    /// Cycle in which it was last put on the dirty list.
+    /// On the awake list.
+    pub(super) awake: bool,
+    /// On the dirty list.
     pub(super) dirty: bool,
-    /// A head waits that decides anew whenever anything changes.
-    pub(super) restless: bool,
     pub(super) rng: Stream,
+}
+
+/// What 64 input ports of a router wait for, one bit each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Waits {
+    /// To be looked at in this cycle.
+    pub(super) ripe: u64,
+    /// A head waits for credits.
+    pub(super) starved: u64,
+    /// A head decides anew whenever anything changes in the router.
+    pub(super) restless: u64,
 }
 
 pub(super) struct Host {
@@ -147,8 +156,8 @@ pub(super) struct Partition {
     pub(super) queues: Vec<Queue>,
     /// Phits free at the other end, per output and VC.
     pub(super) credits: Vec<u32>,
-    /// Input ports of each router that hold a packet, as a bit set.
-    pub(super) occupied: Vec<u64>,
+    /// What the input ports of each router wait for.
+    pub(super) waits: Vec<Waits>,
     pub(super) hosts: Vec<Host>,
     pub(super) pool: Pool,
     pub(super) wheel: Wheel,
@@ -172,7 +181,7 @@ pub(super) struct Partition {
 // Events: a tag in the top 3 bits, operands below.
 const ARRIVAL: u64 = 0;
 const CREDIT: u64 = 1;
-const WAKE: u64 = 2;
+const RIPEN: u64 = 2;
 const GENERATE: u64 = 3;
 const MESSAGE: u64 = 4;
 
@@ -259,7 +268,7 @@ impl Partition {
         match event >> 61 {
             ARRIVAL => self.enqueue(high, low),
             CREDIT => self.credit(high, (low >> 16) as u8, low & 0xffff),
-            WAKE => self.wake(low),
+            RIPEN => self.ripen(low),
             GENERATE => self.generate(low),
             _ => self.message(low),
         }
@@ -267,21 +276,49 @@ impl Partition {
 
     /// Puts a router on the awake list of this cycle.
     #[inline]
-    pub(super) fn wake(&mut self, router: u32) {
+    fn wake(&mut self, router: u32) {
         let state = &mut self.routers[router as usize];
-        if state.awake != self.now {
-            state.awake = self.now;
+        if !state.awake {
+            state.awake = true;
             self.awake.push(router);
         }
     }
 
-    /// Wakes a router at a later cycle, unless it wakes earlier anyway.
+    /// An input port is to be looked at in this cycle.
     #[inline]
-    pub(super) fn wake_at(&mut self, router: u32, at: Cycle) {
-        let state = &mut self.routers[router as usize];
-        if state.wake_at <= self.now || at < state.wake_at {
-            state.wake_at = at;
-            self.wheel.push(at, event(WAKE, 0, router));
+    fn ripen(&mut self, port: u32) {
+        let router = self.inputs[port as usize].router;
+        let state = &self.routers[router as usize];
+        let bit = port - state.port_base;
+        self.waits[(state.words + bit / 64) as usize].ripe |= 1 << (bit % 64);
+        self.wake(router);
+    }
+
+    /// An input port is to be looked at in a later cycle, unless it is to be earlier anyway.
+    #[inline]
+    pub(super) fn ripen_at(&mut self, port: u32, at: Cycle) {
+        let input = &mut self.inputs[port as usize];
+        if input.ripe_at <= self.now || at < input.ripe_at {
+            input.ripe_at = at;
+            self.wheel.push(at, event(RIPEN, 0, port));
+        }
+    }
+
+    /// The router changed: ports that decide anew become ripe, and, if credits arrived that were
+    /// awaited, ports that wait for credits.
+    fn stir(&mut self, router: u32, awaited: bool) {
+        let state = &self.routers[router as usize];
+        let (first, count) = (state.words as usize, usize::from(state.ports).div_ceil(64));
+        let mut ripe = 0;
+        for waits in &mut self.waits[first..first + count] {
+            waits.ripe |= waits.restless;
+            if awaited {
+                waits.ripe |= std::mem::take(&mut waits.starved);
+            }
+            ripe |= waits.ripe;
+        }
+        if ripe != 0 {
+            self.wake(router);
         }
     }
 
@@ -301,14 +338,11 @@ impl Partition {
         }
         *queue = Queue { head: index, tail: index, size, out: 0, vc: 0, place: 0, routed: false };
         input.occupied |= 1 << vc;
-        let (router, busy_until) = (input.router, input.busy_until);
-        let state = &self.routers[router as usize];
-        let bit = port - state.port_base;
-        self.occupied[(state.words + bit / 64) as usize] |= 1 << (bit % 64);
+        let busy_until = input.busy_until;
         if busy_until > now {
-            self.wake_at(router, busy_until);
+            self.ripen_at(port, busy_until);
         } else {
-            self.wake(router);
+            self.ripen(port);
         }
     }
 
@@ -318,8 +352,8 @@ impl Partition {
         output.queued -= size;
         let (router, exit) = (output.router, output.exit);
         let awaited = std::mem::take(&mut output.awaited);
-        if awaited || (self.reconsiders && self.routers[router as usize].restless) {
-            self.wake(router);
+        if awaited || self.reconsiders {
+            self.stir(router, awaited);
         }
         if exit && self.watches {
             self.soil(router);
@@ -394,9 +428,7 @@ impl Partition {
         while let Some(state) = self.routers.get(local as usize)
             && topology.domain(state.id) == domain
         {
-            if state.restless {
-                self.wake(local);
-            }
+            self.stir(local, false);
             local += 1;
         }
     }
@@ -517,7 +549,7 @@ impl Division<'_> {
             outputs: Vec::new(),
             queues: Vec::new(),
             credits: Vec::new(),
-            occupied: Vec::new(),
+            waits: Vec::new(),
             hosts: Vec::new(),
             pool: Pool::default(),
             wheel: Wheel::new(plant.horizon()),
@@ -542,17 +574,15 @@ impl Division<'_> {
     fn add_router(&self, partition: &mut Partition, id: RouterId) {
         let topology = &*self.plant.topology;
         let (ports, local) = (topology.radix(id), partition.routers.len() as u32);
-        let words = partition.occupied.len() as u32;
-        partition.occupied.resize((words + u32::from(ports).div_ceil(64)) as usize, 0);
+        let words = partition.waits.len() as u32;
+        partition.waits.resize_with((words + u32::from(ports).div_ceil(64)) as usize, Waits::default);
         partition.routers.push(Router {
             id,
             port_base: partition.inputs.len() as u32,
             ports,
             words,
-            wake_at: 0,
-            awake: Cycle::MAX,
+            awake: false,
             dirty: false,
-            restless: false,
             rng: Stream::new(self.plant.times.seed, Owner::Router(id.0)),
         });
         let exits = topology.exits(id);
@@ -589,6 +619,7 @@ impl Division<'_> {
             request: 0,
             next_request: 0,
             kind,
+            ripe_at: 0,
         });
         partition.outputs.push(Output {
             busy_until: 0,

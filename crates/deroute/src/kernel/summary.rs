@@ -201,7 +201,7 @@ fn arrays(network: &Running, cycles: u32, every_link: bool) -> Arrays {
         for (index, output) in links.filter(|(_, o)| every_link && o.kind == PortKind::Link) {
             let base = partition.routers[output.router as usize].port_base;
             arrays.link_at.extend([first + output.router, index as u32 - base]);
-            arrays.link_use.push(rate(output.sent));
+            arrays.link_use.push(rate(u64::from(output.sent)));
         }
     }
     arrays
@@ -252,10 +252,9 @@ fn links(network: &Running, cycles: u32) -> Vec<LinkUse> {
             });
             let (mut count, mut sum, mut min, mut max) = (0u32, 0u64, u64::MAX, 0u64);
             for output in members {
-                count += 1;
-                sum += output.sent;
-                min = min.min(output.sent);
-                max = max.max(output.sent);
+                let sent = u64::from(output.sent);
+                (count, sum) = (count + 1, sum + sent);
+                (min, max) = (min.min(sent), max.max(sent));
             }
             let rate = |phits: u64| phits as f64 / f64::from(cycles);
             LinkUse {
