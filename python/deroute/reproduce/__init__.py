@@ -1,0 +1,48 @@
+"""Reproducing papers: run what their claims need, compare, and say what came out.
+
+The data lives in `reproduce/` at the root of the repository, a folder per paper. A claim ends as
+`reproduced`, `differs` or `not settled`; it is never dropped because the system it needs is not
+built, and never settled by anything but a measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from deroute.figures import Study
+from deroute.reproduce.evidence import Engine, Evidence
+from deroute.reproduce.experiments import documents
+from deroute.reproduce.paper import Claim, Item, Paper, PaperError, find, read_paper
+from deroute.reproduce.report import ItemReport
+from deroute.reproduce.verdict import Judgement, judge
+
+__all__ = [
+    "Claim",
+    "Engine",
+    "Item",
+    "ItemReport",
+    "Judgement",
+    "Paper",
+    "PaperError",
+    "find",
+    "read_paper",
+    "reproduce_item",
+]
+
+#: Runs what is missing of an experiment document, draws its figures, and returns both.
+RunDocument = Callable[[Mapping[str, Any]], tuple[Study, list[Path]]]
+
+
+def reproduce_item(
+    paper: Paper, item: Item, scale: str, run: RunDocument, engine: Callable[[], Engine]
+) -> ItemReport:
+    """Run the experiments of an item and judge all its claims."""
+    runs: dict[str, Study] = {}
+    figures: list[Path] = []
+    for name, document in documents(paper, item, scale).items():
+        runs[name], drawn = run(document)
+        figures += drawn
+    evidence = Evidence(paper.base, paper.values, paper.scales, runs, engine)
+    return ItemReport(item, [judge(claim, evidence) for claim in item.claims], figures)

@@ -1,0 +1,76 @@
+"""From an item's `[[experiment]]` tables to complete experiment documents at a scale.
+
+An item writes only what is its own: `axes` (labels of named values, or plain numbers), settings on
+top of the paper's base in `set`, and figures. The scale adds run lengths and seeds, and may thin
+out an axis.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from deroute.reproduce.paper import Item, Paper, PaperError
+
+_KEYS = ("name", "title", "axes", "base", "set", "skip", "figure", "scale")
+
+
+def experiment_name(item: Item, table: Mapping[str, Any]) -> str:
+    """Name of the experiment, and of its result directory."""
+    return f"{item.name}.{table['name']}"
+
+
+def documents(paper: Paper, item: Item, scale: str) -> dict[str, dict[str, Any]]:
+    """Experiment documents of an item, by the short name that its claims use."""
+    if scale not in paper.scales:
+        choices = ", ".join(paper.scales)
+        raise PaperError(f"{paper.name} has no scale {scale!r}; choose from: {choices}")
+    return {table["name"]: _document(paper, item, table, scale) for table in item.experiments}
+
+
+def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) -> dict[str, Any]:
+    name = experiment_name(item, table)
+    for key in table:
+        if key not in _KEYS:
+            raise PaperError(f"{name}: unknown key {key!r}; known: {', '.join(_KEYS)}")
+    size = paper.scales[scale]
+    base = copy.deepcopy(dict(table.get("base", paper.base)))
+    for path, value in {**table.get("set", {}), **size["set"]}.items():
+        assign(base, path, value)
+    axes = dict(table["axes"]) | dict(table.get("scale", {}).get(scale, {}))
+    return {
+        "name": name,
+        "title": table.get("title", item.title),
+        "base": base,
+        "axis": [
+            *(_axis(paper, name, axis, labels) for axis, labels in axes.items()),
+            {"name": "seed", "path": "run.seed", "values": list(size["seeds"])},
+        ],
+        "skip": list(table.get("skip", ())),
+        "figure": list(table.get("figure", ())),
+    }
+
+
+def _axis(paper: Paper, where: str, axis: str, labels: list[Any]) -> dict[str, Any]:
+    if axis in paper.paths:
+        return {"name": axis, "path": paper.paths[axis], "values": labels}
+    if axis not in paper.values:
+        known = ", ".join((*paper.paths, *paper.values))
+        raise PaperError(f"{where}: unknown axis {axis!r}; choose from: {known}")
+    named = paper.values[axis]
+    for label in labels:
+        if label not in named:
+            raise PaperError(f"{where}: {axis} has no {label!r}; choose from: {', '.join(named)}")
+    return {
+        "name": axis,
+        "values": [{"label": label, "set": dict(named[label])} for label in labels],
+    }
+
+
+def assign(tree: dict[str, Any], path: str, value: Any) -> None:
+    """Set a dotted path of a spec, creating tables on the way."""
+    *parents, last = path.split(".")
+    for key in parents:
+        tree = tree.setdefault(key, {})
+    tree[last] = value

@@ -1,0 +1,173 @@
+"""Measures over the results of simulations.
+
+`of` names the experiment of the item; `where` gives the labels of the points. An axis that is left
+out must be the seed, or have one label only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from deroute import analysis
+from deroute.analysis import Estimate
+from deroute.figures.study import ROW, Study
+from deroute.reproduce.evidence import Evidence, NotSettledError
+
+Labels = Mapping[str, Any]
+
+
+def accepted(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
+    """Accepted load in phits per host and cycle."""
+    return [analysis.accepted_load(_rows(evidence.of(of), where))]
+
+
+def accepted_ratio(evidence: Evidence, of: str, where: Labels, over: Labels) -> list[Estimate]:
+    """Accepted load of one point over that of another."""
+    runs = evidence.of(of)
+    above, below = (analysis.accepted_load(_rows(runs, labels)) for labels in (where, over))
+    return [analysis.ratio(above, below)]
+
+
+def accepted_along(evidence: Evidence, of: str, where: Labels, axis: str) -> list[Estimate]:
+    """Accepted load of every point along an axis, in ascending order of its labels."""
+    rows = _rows(evidence.of(of), where)
+    return [estimate for _, estimate in _along(rows, axis)]
+
+
+def fraction_of_bound(
+    evidence: Evidence, of: str, where: Labels, axis: str, bounds: Sequence[float]
+) -> list[Estimate]:
+    """Accepted load over its bound along an integer axis: `bounds` starts at label 1."""
+    rows = _rows(evidence.of(of), where)
+    return [load.scaled(1 / bounds[int(label) - 1]) for label, load in _along(rows, axis)]
+
+
+def accepted_surplus(
+    evidence: Evidence, of: str, where: Labels, over: Labels, axis: str
+) -> list[Estimate]:
+    """Accepted load minus that of a reference, in phits per host and cycle, along an axis."""
+    runs = evidence.of(of)
+    pairs = zip(_along(_rows(runs, where), axis), _along(_rows(runs, over), axis), strict=True)
+    return [
+        Estimate(mine.mean - other.mean, float(np.hypot(mine.ci95, other.ci95)), mine.runs)
+        for (_, mine), (_, other) in pairs
+    ]
+
+
+def saturation(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
+    """Saturation load in phits per host and cycle, see `analysis.saturation`."""
+    return [analysis.saturation(_rows(evidence.of(of), where)).load]
+
+
+def latency(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
+    """Mean latency in ns of a point that is not saturated."""
+    return [analysis.mean_latency(_rows(evidence.of(of), where))]
+
+
+def latency_saving(evidence: Evidence, of: str, where: Labels, under: Labels) -> list[Estimate]:
+    """How many percent the latency of a point lies below that of another."""
+    runs = evidence.of(of)
+    mine, other = (analysis.mean_latency(_rows(runs, labels)) for labels in (where, under))
+    return [analysis.percent_below(mine, other)]
+
+
+def scalar(evidence: Evidence, of: str, where: Labels, column: str) -> list[Estimate]:
+    """A column of the result frame as it is."""
+    return [analysis.estimate(_rows(evidence.of(of), where)[column].to_numpy())]
+
+
+def packet_phits(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
+    """Mean size of the delivered packets, in phits (cycles on a link)."""
+    rows = _rows(evidence.of(of), where)
+    phits = rows["load.accepted"] * rows["size.hosts"] * rows["measured_cycles"]
+    return [analysis.estimate((phits / rows["packets.measured"]).to_numpy())]
+
+
+def path_share(evidence: Evidence, of: str, where: Labels, kind: str) -> list[Estimate]:
+    """Fraction of the packets whose path is of this kind."""
+    shares = [
+        sum(path.share for path in outcome.paths if str(path.kind) == kind)
+        for outcome in _outcomes(evidence.of(of), where)
+    ]
+    return [analysis.estimate(shares)]
+
+
+def router_over_mean(evidence: Evidence, of: str, where: Labels, router: int) -> list[Estimate]:
+    """Injected load of a router of the group over the group's mean."""
+    return [_profile(evidence.of(of), where).relative(router)]
+
+
+def least_over_mean(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
+    """Injected load of the worst router of the group over the group's mean."""
+    profile = _profile(evidence.of(of), where)
+    return [profile.relative(int(np.argmin(profile.mean)))]
+
+
+def least_router(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
+    """Index within the group of the router that injects least."""
+    return [Estimate(float(np.argmin(_profile(evidence.of(of), where).mean)))]
+
+
+def adversarial_share(
+    evidence: Evidence, of: str, where: Labels, hosts_per_group: int
+) -> list[Estimate]:
+    """Share of ADV+1 in a mix with UN, from the use of the global links under minimal routing.
+
+    One link per group, the busiest, carries all ADV+1 packets of the group and the UN packets to
+    the same group: its load is `hosts * load * (share + (1 - share) * hosts / (all - 1))`. The
+    points need `probes.links`.
+    """
+    shares = []
+    for outcome in _outcomes(evidence.of(of), where):
+        use = np.sort(np.asarray(outcome.arrays.link_use))
+        groups = outcome.size.hosts // hosts_per_group
+        uniform = hosts_per_group / (outcome.size.hosts - 1)
+        per_load = float(use[-groups:].mean()) / (hosts_per_group * outcome.load.accepted)
+        shares.append((per_load - uniform) / (1 - uniform))
+    return [analysis.estimate(shares)]
+
+
+def _rows(runs: Study, where: Labels) -> pl.DataFrame:
+    if runs.frame.is_empty():
+        raise NotSettledError("no point is finished")
+    return analysis.where(runs.frame, where)
+
+
+def _along(rows: pl.DataFrame, axis: str) -> list[tuple[Any, Estimate]]:
+    labels = rows[axis].unique().sort().to_list()
+    return [(label, analysis.accepted_load(rows, **{axis: label})) for label in labels]
+
+
+def _outcomes(runs: Study, where: Labels) -> list[Any]:
+    numbered = replace(runs, frame=runs.frame.with_row_index(ROW))
+    return runs.outcomes_of(_rows(numbered, where))
+
+
+def _profile(runs: Study, where: Labels) -> analysis.Profile:
+    if runs.routers_per_group is None:
+        raise NotSettledError("the topology has no groups of routers")
+    return analysis.injected_by_router(_outcomes(runs, where), runs.routers_per_group)
+
+
+MEASURES = (
+    accepted,
+    accepted_ratio,
+    accepted_along,
+    fraction_of_bound,
+    accepted_surplus,
+    saturation,
+    latency,
+    latency_saving,
+    scalar,
+    packet_phits,
+    path_share,
+    router_over_mean,
+    least_over_mean,
+    least_router,
+    adversarial_share,
+)

@@ -1,0 +1,191 @@
+"""The data of a reproduction: a folder per paper, a file per figure or table, claims beside runs.
+
+`paper.toml` holds what all items share: the base spec, the named values of the axes, the scales.
+Every other TOML file of the folder is an item. See `reproduce/README.md` for the keys.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+PAPER_FILE = "paper.toml"
+
+_CLAIM_KEYS = {
+    "id",
+    "source",
+    "statement",
+    "published",
+    "unit",
+    "check",
+    "unsettled",
+    "finding",
+    "scope",
+}
+_BOUND_KEYS = ("equals", "at_least", "at_most")
+
+
+class PaperError(ValueError):
+    """A reproduction's data is wrong, or what was asked for does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One measurement and the values for which the claim holds."""
+
+    measure: str
+    arguments: Mapping[str, Any]
+    equals: Sequence[float] | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of the paper, in our words, and how it is settled."""
+
+    id: str
+    #: Section, figure or equation.
+    source: str
+    statement: str
+    #: The paper's value, and its unit; None for a qualitative statement.
+    published: Any
+    unit: str
+    #: All have to hold. None: see `unsettled`.
+    checks: tuple[Check, ...]
+    #: Why nothing is checked.
+    unsettled: str | None
+    #: Explanation of a known difference; with it a difference is no failure.
+    finding: str | None
+    #: Which part of the statement the checks cover; None: all of it.
+    scope: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One figure, table or section of the paper."""
+
+    name: str
+    chapter: int
+    title: str
+    #: `[[experiment]]` tables, see `deroute.reproduce.experiments`.
+    experiments: tuple[Mapping[str, Any], ...]
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """Everything about one paper."""
+
+    name: str
+    title: str
+    base: Mapping[str, Any]
+    #: Spec path of each plain axis (`load` is `traffic.load`).
+    paths: Mapping[str, str]
+    #: Settings of each named label, per axis.
+    values: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    scales: Mapping[str, Mapping[str, Any]]
+    items: tuple[Item, ...] = field(default=())
+
+    def select(self, item: str | None, chapters: Sequence[int]) -> list[Item]:
+        """Items of these chapters (all if none is named), or the one with this name."""
+        if item is not None:
+            found = [each for each in self.items if each.name == item]
+            if not found:
+                names = ", ".join(each.name for each in self.items)
+                raise PaperError(f"{self.name} has no item {item!r}; choose from: {names}")
+            return found
+        present = sorted({each.chapter for each in self.items})
+        for chapter in chapters:
+            if chapter not in present:
+                raise PaperError(f"{self.name} has no items of chapter {chapter}, only {present}")
+        return [each for each in self.items if not chapters or each.chapter in chapters]
+
+
+def find(paper: str, roots: Sequence[Path]) -> Path:
+    """Folder of a paper: a path, or a name under one of the roots."""
+    for folder in (Path(paper), *(root / paper for root in roots)):
+        if (folder / PAPER_FILE).is_file():
+            return folder
+    known = sorted({path.parent.name for root in roots for path in root.glob(f"*/{PAPER_FILE}")})
+    raise PaperError(f"there is no paper {paper!r}; choose from: {', '.join(known) or 'none'}")
+
+
+def read_paper(folder: Path) -> Paper:
+    """Read a paper's folder and check the form of every item."""
+    shared = _load(folder / PAPER_FILE)
+    items = [_read_item(path) for path in sorted(folder.glob("*.toml")) if path.name != PAPER_FILE]
+    seen: dict[str, str] = {}
+    for item in items:
+        for claim in item.claims:
+            if claim.id in seen:
+                raise PaperError(f"{item.name}: claim {claim.id!r} is also in {seen[claim.id]}")
+            seen[claim.id] = item.name
+    return Paper(
+        name=folder.name,
+        title=shared["title"],
+        base=shared["base"],
+        paths=shared["paths"],
+        values=shared["values"],
+        scales=shared["scale"],
+        items=tuple(items),
+    )
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise PaperError(f"{path}: {error}") from error
+
+
+def _read_item(path: Path) -> Item:
+    data = _load(path)
+    try:
+        return Item(
+            name=path.stem,
+            chapter=int(data["chapter"]),
+            title=data["title"],
+            experiments=tuple(data.get("experiment", ())),
+            claims=tuple(_read_claim(path, each) for each in data.get("claim", ())),
+        )
+    except KeyError as error:
+        raise PaperError(f"{path}: {error.args[0]!r} is missing") from error
+
+
+def _read_claim(path: Path, data: dict[str, Any]) -> Claim:
+    where = f"{path}: claim {data.get('id', '?')!r}"
+    for key in data:
+        if key not in _CLAIM_KEYS:
+            raise PaperError(f"{where}: unknown key {key!r}; known: {sorted(_CLAIM_KEYS)}")
+    checks = tuple(_read_check(where, each) for each in data.get("check", ()))
+    if bool(checks) == ("unsettled" in data):
+        raise PaperError(f"{where}: needs checks, or the reason why it is `unsettled`")
+    return Claim(
+        id=data["id"],
+        source=data["source"],
+        statement=data["statement"],
+        published=data.get("published"),
+        unit=data.get("unit", ""),
+        checks=checks,
+        unsettled=data.get("unsettled"),
+        finding=data.get("finding"),
+        scope=data.get("scope"),
+    )
+
+
+def _read_check(where: str, data: dict[str, Any]) -> Check:
+    if not any(key in data for key in _BOUND_KEYS):
+        raise PaperError(f"{where}: a check needs one of {', '.join(_BOUND_KEYS)}")
+    rest = {key: value for key, value in data.items() if key not in ("measure", *_BOUND_KEYS)}
+    equals = data.get("equals")
+    return Check(
+        measure=data["measure"],
+        arguments=rest,
+        equals=None if equals is None else equals if isinstance(equals, list) else [equals],
+        at_least=data.get("at_least"),
+        at_most=data.get("at_most"),
+    )

@@ -1,0 +1,94 @@
+"""Judging a claim: measure, compare, say what was found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from deroute.analysis import AnalysisError, Estimate
+from deroute.reproduce.evidence import Evidence, NotSettledError
+from deroute.reproduce.measures import call
+from deroute.reproduce.paper import Check, Claim
+
+REPRODUCED, DIFFERS, NOT_SETTLED = "reproduced", "differs", "not settled"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A claim, what was measured for it, and the verdict."""
+
+    claim: Claim
+    verdict: str
+    #: One entry per check.
+    measured: tuple[str, ...]
+    reason: str
+
+    @property
+    def fails(self) -> bool:
+        """A difference that nobody has explained yet."""
+        return self.verdict == DIFFERS and self.claim.finding is None
+
+
+def judge(claim: Claim, evidence: Evidence) -> Judgement:
+    """Settle a claim by all its checks: one that differs decides, then one that is not settled."""
+    if claim.unsettled is not None:
+        return Judgement(claim, NOT_SETTLED, (), claim.unsettled)
+    verdicts, measured, reasons = [], [], []
+    for check in claim.checks:
+        try:
+            values = call(check.measure, evidence, check.arguments)
+        except (NotSettledError, AnalysisError) as missing:
+            verdict, text, reason = NOT_SETTLED, "-", str(missing)
+        else:
+            verdict, reason = compare(check, values)
+            text = describe(values)
+        verdicts.append(verdict)
+        measured.append(text)
+        if reason and reason not in reasons:
+            reasons.append(reason)
+    order = (DIFFERS, NOT_SETTLED, REPRODUCED)
+    overall = min(verdicts, key=order.index)
+    note = claim.finding if overall == DIFFERS and claim.finding else "; ".join(reasons)
+    return Judgement(claim, overall, tuple(measured), note)
+
+
+def compare(check: Check, values: Sequence[Estimate]) -> tuple[str, str]:
+    """Verdict of one check. A mean outside the range differs only if its whole interval does."""
+    if check.equals is not None:
+        if len(values) != len(check.equals):
+            return DIFFERS, f"{len(values)} values instead of {len(check.equals)}"
+        ranges = [(float(value), float(value)) for value in check.equals]
+    else:
+        low = -math.inf if check.at_least is None else check.at_least
+        high = math.inf if check.at_most is None else check.at_most
+        ranges = [(low, high)] * len(values)
+    verdict, reason = REPRODUCED, ""
+    for value, (low, high) in zip(values, ranges, strict=True):
+        half = 0.0 if math.isnan(value.ci95) else value.ci95
+        slack = 1e-9 * max(abs(value.mean), 1.0)
+        if low - slack <= value.mean <= high + slack:
+            continue
+        expected = f"{value} is not {_range_text(low, high)}"
+        if value.mean + half < low - slack or value.mean - half > high + slack:
+            return DIFFERS, expected
+        verdict, reason = NOT_SETTLED, f"{expected}, but its confidence interval reaches it"
+    return verdict, reason
+
+
+def describe(values: Sequence[Estimate]) -> str:
+    """Measured values as text: all of a few, the range of many."""
+    if len(values) <= 6:
+        return ", ".join(str(value) for value in values)
+    means = [value.mean for value in values]
+    return f"{min(means):.4g} to {max(means):.4g} ({len(means)} values)"
+
+
+def _range_text(low: float, high: float) -> str:
+    if low == high:
+        return f"{low:.6g}"
+    if math.isinf(low):
+        return f"at most {high:.6g}"
+    if math.isinf(high):
+        return f"at least {low:.6g}"
+    return f"in [{low:.6g}, {high:.6g}]"

@@ -1,0 +1,284 @@
+"""Claims are read, measured and judged; the thesis' data is complete and well formed."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import synthetic
+from deroute.analysis import Estimate
+from deroute.figures import Study, read_figures
+from deroute.reproduce import Claim, Paper, PaperError, find, read_paper, reproduce_item
+from deroute.reproduce.evidence import Evidence
+from deroute.reproduce.experiments import documents
+from deroute.reproduce.measures import CATALOGUE, call
+from deroute.reproduce.paper import Check
+from deroute.reproduce.report import markdown, summary
+from deroute.reproduce.verdict import DIFFERS, NOT_SETTLED, REPRODUCED, compare, judge
+from dragonfly import FakeEngine
+
+ROOT = Path(__file__).parents[2] / "reproduce"
+
+PAPER = """
+title = "A paper"
+[base]
+units = { cycle = "1 ns", phit = "25 B" }
+[base.network.topology.dragonfly]
+p = 6
+a = 12
+h = 6
+[base.network.links]
+local = { latency = "15 ns", vcs = 4, buffer = "4.5 KB" }
+global = { latency = "150 ns", vcs = 2, buffer = "22.5 KB" }
+[base.routing]
+minimal = {}
+[paths]
+load = "traffic.load"
+[values.routing.MIN]
+routing = { minimal = {} }
+[values.routing."VLB lgl"]
+routing = { valiant = { phase_a = "lgl" } }
+[values.traffic.UN]
+"traffic.pattern" = "uniform"
+[scale.quick]
+seeds = [1, 2]
+set = { "run.warmup" = 100, "run.measure" = 200 }
+"""
+
+ITEM = """
+chapter = 2
+title = "An item"
+[[experiment]]
+name = "curve"
+axes = { traffic = ["UN"], routing = ["MIN", "VLB lgl"], load = [0.1, 0.5, 1.0] }
+scale.quick = { load = [0.1, 0.5] }
+[experiment.set]
+"traffic.packet_size" = 10
+
+[[claim]]
+id = "half"
+source = "section 1"
+statement = "Valiant accepts half."
+published = 0.5
+unit = "phits/host/cycle"
+[[claim.check]]
+measure = "accepted"
+of = "curve"
+where = { routing = "VLB lgl", load = 0.5 }
+at_least = 0.45
+at_most = 0.5035
+
+[[claim]]
+id = "wrong"
+source = "section 2"
+statement = "MIN | accepts nothing."
+[[claim.check]]
+measure = "accepted"
+of = "curve"
+where = { routing = "MIN", load = 0.5 }
+at_most = 0.1
+
+[[claim]]
+id = "later"
+source = "section 3"
+statement = "Something else."
+unsettled = "it is not built"
+"""
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> Paper:
+    """A paper with one item of three claims."""
+    folder = tmp_path / "sample"
+    folder.mkdir()
+    (folder / "paper.toml").write_text(PAPER)
+    (folder / "one.toml").write_text(ITEM)
+    return read_paper(folder)
+
+
+def run(document: Mapping[str, Any]) -> tuple[Study, list[Path]]:
+    """A made-up study for any document."""
+    labels = {
+        axis["name"]: tuple(v["label"] if isinstance(v, dict) else v for v in axis["values"])
+        for axis in document["axis"]
+    }
+    study = synthetic.study(labels["routing"], labels["traffic"], labels["load"], labels["seed"])
+    return study, [Path("figure.png")]
+
+
+def evidence(paper: Paper) -> Evidence:
+    """Evidence without runs, on the independent Dragonfly."""
+    return Evidence(paper.base, paper.values, paper.scales, {}, FakeEngine)
+
+
+def test_documents_merge_base_item_and_scale(paper: Paper) -> None:
+    document = documents(paper, paper.items[0], "quick")["curve"]
+    assert document["name"] == "one.curve"
+    assert document["base"]["run"] == {"warmup": 100, "measure": 200}
+    assert document["base"]["traffic"]["packet_size"] == 10
+    assert [axis["name"] for axis in document["axis"]] == ["traffic", "routing", "load", "seed"]
+    assert document["axis"][2] == {"name": "load", "path": "traffic.load", "values": [0.1, 0.5]}
+    assert document["axis"][1]["values"][0]["set"] == {"routing": {"minimal": {}}}
+    assert "run" not in paper.base
+
+
+def test_claims_are_reproduced_differ_or_stay_open(paper: Paper) -> None:
+    report = reproduce_item(paper, paper.items[0], "quick", run, FakeEngine)
+    verdicts = {each.claim.id: each.verdict for each in report.judgements}
+    assert verdicts == {"half": REPRODUCED, "wrong": DIFFERS, "later": NOT_SETTLED}
+    assert [each.claim.id for each in report.judgements if each.fails] == ["wrong"]
+    text = markdown(paper, "quick", "0.0.0", [report])
+    assert "1 reproduced, 1 differs, 1 not settled" in text
+    assert "MIN \\| accepts nothing." in text
+
+
+def test_a_finding_explains_a_difference(paper: Paper) -> None:
+    item = paper.items[0]
+    known = tuple(dataclasses.replace(claim, finding="known") for claim in item.claims)
+    item = dataclasses.replace(item, claims=known)
+    report = reproduce_item(paper, item, "quick", run, FakeEngine)
+    assert report.judgements[1].verdict == DIFFERS
+    assert report.judgements[1].reason == "known"
+    assert not any(each.fails for each in report.judgements)
+    assert summary(report.judgements).startswith("3 claims")
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [
+        (Estimate(0.5, 0.1), REPRODUCED),
+        (Estimate(0.62, 0.03), NOT_SETTLED),
+        (Estimate(0.62, 0.01), DIFFERS),
+        (Estimate(0.62, math.nan), DIFFERS),
+    ],
+)
+def test_a_difference_needs_the_whole_interval(value: Estimate, verdict: str) -> None:
+    assert compare(Check("accepted", {}, at_least=0.4, at_most=0.6), [value])[0] == verdict
+
+
+def test_equality_compares_every_value() -> None:
+    check = Check("owners", {}, equals=[1, 2])
+    assert compare(check, [Estimate(1.0), Estimate(2.0)]) == (REPRODUCED, "")
+    assert compare(check, [Estimate(1.0)])[0] == DIFFERS
+    assert compare(check, [Estimate(1.0), Estimate(3.0)])[0] == DIFFERS
+
+
+def test_missing_points_leave_a_claim_open(paper: Paper) -> None:
+    claim = paper.items[0].claims[0]
+    found = judge(claim, evidence(paper))
+    assert (found.verdict, found.measured) == (NOT_SETTLED, ("-",))
+    assert "'curve' has no results" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("measure", "arguments", "values"),
+    [
+        ("hosts", {"h": 2}, [72]),
+        ("routers", {"h": 3}, [114]),
+        ("groups", {"h": 2}, [9]),
+        ("radix", {"h": 3}, [11]),
+        ("group_ports", {"h": 3}, [18, 18]),
+        ("group_radix", {"h": 3}, [36]),
+        ("balance", {"h": 3}, [2, 2]),
+        ("diameter", {"h": 2}, [3]),
+        ("minimal_paths", {"h": 3}, [1, 1]),
+        ("palmtree_mismatches", {"h": 3}, [0]),
+        ("rotation_mismatches", {"h": 3}, [0]),
+        ("owners", {"h": 3}, [5]),
+        ("neighbour_links", {"h": 6, "offset": 8}, [4, 2]),
+        ("longest_path", {"routing": "MIN", "packets": 200}, [3]),
+        ("longest_path", {"routing": "VLB lgl", "packets": 300}, [6]),
+        ("paths_outside", {"routing": "MIN", "pattern": "l?(gl?)?", "packets": 50}, [0]),
+        ("vcs_needed", {"routing": "VLB lgl"}, [4, 2]),
+        ("vcs_needed", {"routing": "MIN"}, [2, 1]),
+        ("acyclic", {"routing": "MIN"}, [1]),
+        ("acyclic", {"routing": "VLB lgl"}, [0]),
+        ("statistics", {"scale": "quick"}, [2, 100, 200]),
+        ("port_buffers", {}, [720, 1800]),
+    ],
+)
+def test_measures_of_geometry_and_method(
+    paper: Paper, measure: str, arguments: dict[str, Any], values: list[float]
+) -> None:
+    found = call(measure, evidence(paper), arguments)
+    assert [value.mean for value in found] == values
+
+
+def test_paths_through_the_destination_router_are_minimal(paper: Paper) -> None:
+    labels = {"routing": "VLB lgl", "minimal": "MIN", "packets": 1500}
+    (found,) = call("degenerate_over_expected", evidence(paper), labels)
+    assert found.mean == pytest.approx(1, abs=0.3)
+
+
+def test_unknown_measures_and_keys_are_named(paper: Paper) -> None:
+    with pytest.raises(PaperError, match="unknown measure 'acepted'; choose from: accepted"):
+        call("acepted", evidence(paper), {})
+    with pytest.raises(PaperError, match="keys: h"):
+        call("hosts", evidence(paper), {"size": 2})
+
+
+def test_a_claim_needs_checks_or_a_reason(tmp_path: Path) -> None:
+    (tmp_path / "paper.toml").write_text(PAPER)
+    claim = '[[claim]]\nid = "x"\nsource = ""\nstatement = ""\n'
+    (tmp_path / "one.toml").write_text(f'chapter = 1\ntitle = "t"\n{claim}')
+    with pytest.raises(PaperError, match="needs checks, or the reason"):
+        read_paper(tmp_path)
+
+
+def test_papers_and_items_are_found_by_name(paper: Paper, tmp_path: Path) -> None:
+    assert find("sample", [tmp_path]) == tmp_path / "sample"
+    with pytest.raises(PaperError, match="choose from: sample"):
+        find("other", [tmp_path])
+    with pytest.raises(PaperError, match="choose from: one"):
+        paper.select("two", [])
+    with pytest.raises(PaperError, match="no items of chapter 9"):
+        paper.select(None, [9])
+
+
+def thesis_claims() -> list[tuple[str, Claim]]:
+    """Every claim of the thesis with its item."""
+    return [
+        (item.name, claim) for item in read_paper(ROOT / "thesis").items for claim in item.claims
+    ]
+
+
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+def test_the_thesis_is_well_formed_at_every_scale(scale: str) -> None:
+    thesis = read_paper(ROOT / "thesis")
+    for item in thesis.items:
+        found = documents(thesis, item, scale)
+        for document in found.values():
+            axes = {
+                axis["name"]: [v["label"] if isinstance(v, dict) else v for v in axis["values"]]
+                for axis in document["axis"]
+            }
+            read_figures(document["figure"], axes)
+        for claim in item.claims:
+            for check in claim.checks:
+                _points_exist(claim.id, check, found)
+
+
+def _points_exist(claim: str, check: Check, found: Mapping[str, Any]) -> None:
+    """The measure exists, and what it looks at is simulated at this scale."""
+    assert check.measure in CATALOGUE, claim
+    if "of" not in check.arguments:
+        return
+    axes = {
+        axis["name"]: [v["label"] if isinstance(v, dict) else v for v in axis["values"]]
+        for axis in found[check.arguments["of"]]["axis"]
+    }
+    for key in ("where", "over", "under"):
+        for axis, label in check.arguments.get(key, {}).items():
+            assert label in axes[axis], f"{claim}: {axis} = {label}"
+
+
+def test_the_thesis_covers_chapters_2_and_3() -> None:
+    claims = {claim.id: item for item, claim in thesis_claims()}
+    for chapter, count in {"2": 44, "3": 24}.items():
+        assert sum(name.startswith(f"thesis-{chapter}.") for name in claims) == count
+    assert {"thesis-6.1.2.2-exact-lgl", "thesis-6.3.3-fair-adapt"} <= set(claims)
