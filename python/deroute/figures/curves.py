@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -79,10 +79,10 @@ def band(panel: Plot, curve: Curve, points: pl.DataFrame, scale: float = 1.0) ->
 def line(panel: Plot, curve: Curve, points: pl.DataFrame, scale: float = 1.0) -> None:
     """The curve through some points; points that are not converged stay hollow."""
     label = f"_{curve.index}" if curve.label == "None" else curve.label
-    shape = {"color": curve.look.colour, "marker": curve.look.marker}
+    shape: dict[str, Any] = {"color": curve.look.colour, "marker": curve.look.marker}
     x, y = curve.column(curve.x, points), curve.column("mean", points) * scale
     panel.plot(x, y, linestyle=curve.look.dashes, label=label, markeredgewidth=0.5, **shape)
     doubtful = (points["state"] == "not-converged").to_numpy()
     if doubtful.any():
-        hollow = {"linestyle": "none", "markerfacecolor": "white", "zorder": 3}
+        hollow: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "white", "zorder": 3}
         panel.plot(x[doubtful], y[doubtful], **shape, **hollow)

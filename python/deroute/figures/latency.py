@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -75,7 +75,7 @@ def _mark_saturation(
             float(curve.column(curve.x, steady)[-1]),
             float(curve.column("mean", steady)[-1]) * cycle_ns,
         )
-    style = {"color": curve.look.colour, "clip_on": True}
+    style: dict[str, Any] = {"color": curve.look.colour, "clip_on": True}
     if start[1] < height:
         panel.plot([start[0], beyond], [start[1], height], linestyle=":", linewidth=0.9, **style)
     panel.plot([beyond], [height], marker=10, markersize=5, linestyle="none", **style)

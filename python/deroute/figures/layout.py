@@ -47,9 +47,14 @@ def new_figure(
     return figure, panels
 
 
+def flatten(panels: NDArray[np.object_]) -> list[Plot]:
+    """The panels of a grid, row by row."""
+    return [panel for row in panels.tolist() for panel in row]
+
+
 def hide_unused(panels: NDArray[np.object_], used: int) -> list[Plot]:
     """The first `used` panels, row by row; the rest disappears."""
-    flat: list[Plot] = list(panels.flat)
+    flat = flatten(panels)
     for panel in flat[used:]:
         panel.set_visible(False)
     above_hole = panels.shape[1] if used < len(flat) else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -68,7 +68,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
     return figure
 
 
-def _fill(kind: int) -> dict[str, str]:
+def _fill(kind: int) -> dict[str, Any]:
     """Fill of a path kind; its own palette, for kinds are not series."""
     return {
         "facecolor": _COLOURS[kind % len(_COLOURS)],

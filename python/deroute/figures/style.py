@@ -33,9 +33,11 @@ _COLOURS = (
     "#000000",
 )
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h")
-_DASHES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("-", (0, (5, 2)), (0, (1, 1.5)))
+Dashes = str | tuple[int, tuple[float, ...]]
 
-_RC: dict[str, Any] = {
+_DASHES: tuple[Dashes, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)))
+
+_RC: Any = {
     "font.size": 8,
     "axes.titlesize": 8.5,
     "axes.labelsize": 8,
@@ -75,7 +77,7 @@ class Look:
 
     colour: str
     marker: str
-    dashes: str | tuple[int, tuple[int, ...]]
+    dashes: Dashes
 
 
 def look(index: int) -> Look:

@@ -98,7 +98,7 @@ def _line(
 def _finish(
     figure: Figure, grid: NDArray[np.object_], study: Study, table: FigureTable, by: str
 ) -> None:
-    panels: list[Plot] = list(grid.flat)
+    panels = layout.flatten(grid)
     for panel in panels:
         panel.axvline(0, color=QUIET, linewidth=0.8, dashes=(4, 3))
     grid[0, 0].set_ylim(bottom=0)

@@ -99,11 +99,7 @@ class Evidence:
         """Wiring of a spec, computed once."""
         if spec not in self._wirings:
             arrays = self.engine().topology(spec)
-            self._wirings[spec] = Wiring(
-                *(
-                    np.asarray(arrays[name], dtype=np.int32)
-                    for name in ("router_of_host", "peer_router", "peer_port", "link_class")
-                ),
-                class_names=tuple(arrays["class_names"]),
-            )
+            names = ("router_of_host", "peer_router", "peer_port", "link_class")
+            parts = {name: np.asarray(arrays[name], dtype=np.int32) for name in names}
+            self._wirings[spec] = Wiring(**parts, class_names=tuple(arrays["class_names"]))
         return self._wirings[spec]

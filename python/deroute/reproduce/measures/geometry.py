@@ -6,6 +6,8 @@ counted from the wired network, nothing from the formulas that the claims state.
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from deroute.analysis import Estimate
@@ -138,7 +140,8 @@ def neighbour_links(evidence: Evidence, h: int, offset: int) -> list[Estimate]:
 
     Flows that arrive over the h global links of one router leave the group towards `offset` groups
     further; the result lists, per owner router in descending order, the flows that share the local
-    link to it (thesis 6.1.2.2), for every arrival router that needs local links for all of them.
+    link to it (thesis 6.1.2.2), as it is for most arrival routers: where the group's own place in
+    the order of the groups interrupts the sequence, the flows part differently.
     """
     wiring = _wiring(evidence, h)
     size = _group_size(wiring)
@@ -146,14 +149,14 @@ def neighbour_links(evidence: Evidence, h: int, offset: int) -> list[Estimate]:
     total = len(wiring.peer_router) // size
     owner = np.full((total, total), -1)
     owner[group, peer // size] = router % size
-    counts = set()
+    counts: Counter[tuple[int, ...]] = Counter()
     for arrival in range(size):
         sources = (peer // size)[router == arrival]
         targets = [int(owner[0, (source + offset) % total]) for source in sources]
         if arrival not in targets and -1 not in targets:
             shares = np.sort(np.unique(targets, return_counts=True)[1])[::-1]
-            counts.add(tuple(shares.tolist()))
-    return [Estimate(float(value)) for shares in sorted(counts) for value in shares]
+            counts[tuple(shares.tolist())] += 1
+    return [Estimate(float(value)) for value in counts.most_common(1)[0][0]]
 
 
 def _wiring(evidence: Evidence, h: int) -> Wiring:
