@@ -175,7 +175,7 @@ impl Partition {
             header.leg = Leg::PhaseB;
         }
         if header.destination == state.id && header.leg != Leg::PhaseA {
-            (queue.out, queue.vc) = (plant.topology.port_of(packet.destination).0, 0);
+            (queue.out, queue.vc) = (packet.port.0, 0);
             return;
         }
         let first = base as usize;
@@ -347,8 +347,7 @@ impl Partition {
             let packet = &mut self.pool[queue.head];
             packet.header.place = queue.place;
             packet.header.hops += 1;
-            packet.vc = queue.vc;
-            self.depart(downstream, queue.head, departure + downstream.latency);
+            self.depart(downstream, queue.vc, queue.head, departure + downstream.latency);
         } else {
             self.eject(downstream.port, queue.head, departure + downstream.latency + size);
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::dependencies::{Channel, describe};
 use super::packet::NONE;
-use super::partition::{Partition, Pending, PortKind, pending};
+use super::partition::{Partition, PortKind, read_arrival, read_credit};
 use super::plant::Plant;
 use super::RunError;
 use crate::ids::{Cycle, PortId, RouterId};
@@ -106,25 +106,20 @@ fn count_events(
     charged: &mut Charged,
 ) -> u32 {
     let mut packets = 0;
-    for event in partition.wheel.pending() {
-        match pending(event) {
-            Pending::Packet { port, index } => {
-                packets += 1;
-                let input = &partition.inputs[port as usize];
-                let router = &partition.routers[input.router as usize];
-                let packet = &partition.pool[index];
-                let channel =
-                    (first + input.router, (port - router.port_base) as u16, packet.vc);
-                if input.kind == PortKind::Link {
-                    *charged.entry(channel).or_default() += u64::from(packet.size);
-                }
-            }
-            Pending::Credit { port, vc, size } => {
-                let channel = far_end(plant, partition, first, port, vc);
-                *charged.entry(channel).or_default() += u64::from(size);
-            }
-            Pending::Other => {}
+    for event in partition.arrivals.pending() {
+        let (port, vc, index) = read_arrival(event);
+        packets += 1;
+        let input = &partition.inputs[port as usize];
+        let router = &partition.routers[input.router as usize];
+        let channel = (first + input.router, (port - router.port_base) as u16, vc);
+        if input.kind == PortKind::Link {
+            *charged.entry(channel).or_default() += u64::from(partition.pool[index].size);
         }
+    }
+    for event in partition.credit_returns.pending() {
+        let (port, vc, size) = read_credit(event);
+        let channel = far_end(plant, partition, first, port, vc);
+        *charged.entry(channel).or_default() += u64::from(size);
     }
     packets
 }

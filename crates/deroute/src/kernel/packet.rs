@@ -1,13 +1,14 @@
 //! Packets and their pool.
 
-use crate::ids::{Cycle, HostId};
+use crate::ids::{Cycle, PortId};
 use crate::routing::Header;
 
 /// End of a list.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A packet in a queue or on a link: 36 bytes.
+/// A packet in a queue or on a link: half a cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(super) struct Packet {
     /// Next in the queue or in the free list.
     pub(super) next: u32,
@@ -16,13 +17,14 @@ pub(super) struct Packet {
     pub(super) generated: Cycle,
     /// Cycle of the first grant.
     pub(super) injected: Cycle,
-    pub(super) destination: HostId,
     pub(super) header: Header,
+    /// Port of the destination host on its router.
+    pub(super) port: PortId,
     /// Phits.
     pub(super) size: u16,
-    /// VC of the input buffer that it is in or on its way to.
-    pub(super) vc: u8,
 }
+
+const _: () = assert!(size_of::<Packet>() == 32);
 
 /// Packets of one partition.
 #[derive(Default)]

@@ -16,8 +16,9 @@ use crate::routing::{Header, Message, Queues, RouterView, Routing};
 use crate::topology::Peer;
 use crate::traffic::Source;
 
-/// One direction of a port: a buffer per VC.
+/// One direction of a port: a buffer per VC. One cache line.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(super) struct Input {
     /// Until this cycle the crossbar reads a packet from the port.
     pub(super) busy_until: Cycle,
@@ -70,8 +71,9 @@ pub(super) struct Queue {
     pub(super) routed: bool,
 }
 
-/// The other direction of a port: a buffer that its VCs share, and a link.
+/// The other direction of a port: a buffer that its VCs share, and a link. One cache line.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(super) struct Output {
     /// Until this cycle the crossbar writes a packet to the port.
     pub(super) busy_until: Cycle,
@@ -139,7 +141,7 @@ pub(super) struct Host {
 
 /// An event for another partition.
 pub(super) enum Mail {
-    Arrival { at: Cycle, port: u32, packet: Packet },
+    Arrival { at: Cycle, port: u32, vc: u8, packet: Packet },
     Credit { at: Cycle, event: u64 },
 }
 
@@ -160,7 +162,16 @@ pub(super) struct Partition {
     pub(super) waits: Vec<Waits>,
     pub(super) hosts: Vec<Host>,
     pub(super) pool: Pool,
-    pub(super) wheel: Wheel,
+    /// Heads on their way to input buffers.
+    pub(super) arrivals: Wheel,
+    /// Credits on their way to outputs.
+    pub(super) credit_returns: Wheel,
+    /// Input ports that become ripe.
+    ripenings: Wheel,
+    /// Hosts that generate a packet.
+    generations: Wheel,
+    /// Messages of routing agents.
+    deliveries: Wheel,
     /// Messages on their way: sender and content, by slot.
     messages: Vec<(RouterId, u32)>,
     free_messages: Vec<u32>,
@@ -178,37 +189,22 @@ pub(super) struct Partition {
     pub(super) dependencies: Option<super::dependencies::Observed>,
 }
 
-// Events: a tag in the top 3 bits, operands below.
-const ARRIVAL: u64 = 0;
-const CREDIT: u64 = 1;
-const RIPEN: u64 = 2;
-const GENERATE: u64 = 3;
-const MESSAGE: u64 = 4;
-
-fn event(tag: u64, high: u32, low: u32) -> u64 {
-    tag << 61 | u64::from(high) << 32 | u64::from(low)
+/// An arrival: port (26 bits), VC (6 bits), packet (32 bits).
+fn arrival(port: u32, vc: u8, packet: u32) -> u64 {
+    u64::from(port) << 38 | u64::from(vc) << 32 | u64::from(packet)
 }
 
-pub(super) fn credit_event(port: u32, vc: u8, size: u16) -> u64 {
-    event(CREDIT, port, u32::from(vc) << 16 | u32::from(size))
+pub(super) fn read_arrival(event: u64) -> (u32, u8, u32) {
+    ((event >> 38) as u32, (event >> 32) as u8 & 63, event as u32)
 }
 
-/// An event, taken apart for the checks.
-pub(super) enum Pending {
-    Packet { port: u32, index: u32 },
-    Credit { port: u32, vc: u8, size: u32 },
-    Other,
+/// Credits: port (26 bits), VC (6 bits), phits (16 bits).
+fn credit(port: u32, vc: u8, size: u16) -> u64 {
+    u64::from(port) << 38 | u64::from(vc) << 32 | u64::from(size)
 }
 
-pub(super) fn pending(event: u64) -> Pending {
-    let port = (event >> 32) as u32 & 0x1fff_ffff;
-    match event >> 61 {
-        ARRIVAL => Pending::Packet { port, index: event as u32 },
-        CREDIT => {
-            Pending::Credit { port, vc: (event >> 16) as u8, size: u32::from(event as u16) }
-        }
-        _ => Pending::Other,
-    }
+pub(super) fn read_credit(event: u64) -> (u32, u8, u32) {
+    ((event >> 38) as u32, (event >> 32) as u8 & 63, event as u32)
 }
 
 /// The queues of one router, as its routing algorithm sees them.
@@ -242,11 +238,7 @@ impl Partition {
     pub(super) fn run(&mut self, to: Cycle) {
         while self.now < to {
             let now = self.now;
-            while let Some(chunk) = self.wheel.take(now) {
-                for &event in chunk.events() {
-                    self.apply(event);
-                }
-            }
+            self.apply(now);
             if !self.dirty.is_empty() {
                 self.refresh();
             }
@@ -262,15 +254,40 @@ impl Partition {
         }
     }
 
+    /// Applies everything that is due. Within a cycle the order does not matter.
     #[inline]
-    fn apply(&mut self, event: u64) {
-        let (high, low) = ((event >> 32) as u32 & 0x1fff_ffff, event as u32);
-        match event >> 61 {
-            ARRIVAL => self.enqueue(high, low),
-            CREDIT => self.credit(high, (low >> 16) as u8, low & 0xffff),
-            RIPEN => self.ripen(low),
-            GENERATE => self.generate(low),
-            _ => self.message(low),
+    fn apply(&mut self, now: Cycle) {
+        while let Some(due) = self.credit_returns.take(now) {
+            for index in 0..due.len() {
+                let (port, vc, size) = read_credit(self.credit_returns.event(due, index));
+                self.credit(port, vc, size);
+            }
+            self.credit_returns.done(due);
+        }
+        while let Some(due) = self.arrivals.take(now) {
+            for index in 0..due.len() {
+                let (port, vc, packet) = read_arrival(self.arrivals.event(due, index));
+                self.enqueue(port, vc, packet);
+            }
+            self.arrivals.done(due);
+        }
+        while let Some(due) = self.ripenings.take(now) {
+            for index in 0..due.len() {
+                self.ripen(self.ripenings.event(due, index) as u32);
+            }
+            self.ripenings.done(due);
+        }
+        while let Some(due) = self.generations.take(now) {
+            for index in 0..due.len() {
+                self.generate(self.generations.event(due, index) as u32);
+            }
+            self.generations.done(due);
+        }
+        while let Some(due) = self.deliveries.take(now) {
+            for index in 0..due.len() {
+                self.message(self.deliveries.event(due, index) as u32);
+            }
+            self.deliveries.done(due);
         }
     }
 
@@ -300,7 +317,7 @@ impl Partition {
         let input = &mut self.inputs[port as usize];
         if input.ripe_at <= self.now || at < input.ripe_at {
             input.ripe_at = at;
-            self.wheel.push(at, event(RIPEN, 0, port));
+            self.ripenings.push(at, u64::from(port));
         }
     }
 
@@ -323,12 +340,12 @@ impl Partition {
     }
 
     /// A head arrives at an input port.
-    pub(super) fn enqueue(&mut self, port: u32, index: u32) {
+    pub(super) fn enqueue(&mut self, port: u32, vc: u8, index: u32) {
         let now = self.now;
         let packet = &mut self.pool[index];
         packet.arrival = now;
         packet.next = NONE;
-        let (vc, size) = (packet.vc, packet.size);
+        let size = packet.size;
         let input = &mut self.inputs[port as usize];
         let queue = &mut self.queues[input.queues as usize + usize::from(vc)];
         if queue.head != NONE {
@@ -408,7 +425,7 @@ impl Partition {
                 self.messages.len() as u32 - 1
             }
         };
-        self.wheel.push(self.now + message.delay, event(MESSAGE, 0, slot));
+        self.deliveries.push(self.now + message.delay, u64::from(slot));
     }
 
     fn message(&mut self, slot: u32) {
@@ -438,16 +455,16 @@ impl Partition {
         let now = self.now;
         let host = &mut self.hosts[index as usize];
         if host.next > now {
-            let at = host.next.min(now + self.wheel.horizon());
-            self.wheel.push(at, event(GENERATE, 0, index));
+            let at = host.next.min(now + self.generations.horizon());
+            self.generations.push(at, u64::from(index));
             return;
         }
         let workload = &self.plant.workload;
         let demand = workload.demand(host.id, &mut host.source, now);
         host.next = workload.next(host.id, &mut host.source, Some(now));
         if host.next != Cycle::MAX {
-            let at = host.next.min(now + self.wheel.horizon());
-            self.wheel.push(at, event(GENERATE, 0, index));
+            let at = host.next.min(now + self.generations.horizon());
+            self.generations.push(at, u64::from(index));
         }
         let size = u32::from(demand.size);
         let measured = self.collector.covers(now);
@@ -459,31 +476,32 @@ impl Partition {
         host.queued += size;
         self.collector.generated += 1;
         self.collector.generated_phits += u64::from(measured) * u64::from(size);
+        let topology = &self.plant.topology;
         let packet = Packet {
             next: NONE,
             arrival: now,
             generated: now,
             injected: now,
-            destination: demand.destination,
-            header: Header::new(self.plant.topology.router_of(demand.destination)),
+            header: Header::new(topology.router_of(demand.destination)),
+            port: topology.port_of(demand.destination),
             size: demand.size,
-            vc: 0,
         };
         let port = host.port;
         let packet = self.pool.insert(packet);
         match self.plant.host_latency {
-            0 => self.enqueue(port, packet),
-            latency => self.wheel.push(now + latency, event(ARRIVAL, port, packet)),
+            0 => self.enqueue(port, 0, packet),
+            latency => self.arrivals.push(now + latency, arrival(port, 0, packet)),
         }
     }
 
     /// A granted packet leaves for another router.
-    pub(super) fn depart(&mut self, link: Link, index: u32, at: Cycle) {
+    #[inline]
+    pub(super) fn depart(&mut self, link: Link, vc: u8, index: u32, at: Cycle) {
         if link.partition == self.index {
-            self.wheel.push(at, event(ARRIVAL, link.port, index));
+            self.arrivals.push(at, arrival(link.port, vc, index));
         } else {
             let packet = self.pool.remove(index);
-            let mail = Mail::Arrival { at, port: link.port, packet };
+            let mail = Mail::Arrival { at, port: link.port, vc, packet };
             self.outbox[link.partition as usize].push(mail);
         }
     }
@@ -491,9 +509,9 @@ impl Partition {
     /// Returns credits for a packet that leaves an input buffer.
     #[inline]
     pub(super) fn return_credit(&mut self, link: Link, vc: u8, size: u16) {
-        let (at, event) = (self.now + link.latency, credit_event(link.port, vc, size));
+        let (at, event) = (self.now + link.latency, credit(link.port, vc, size));
         if link.partition == self.index {
-            self.wheel.push(at, event);
+            self.credit_returns.push(at, event);
         } else {
             self.outbox[link.partition as usize].push(Mail::Credit { at, event });
         }
@@ -502,10 +520,10 @@ impl Partition {
     /// Takes mail from another partition.
     pub(super) fn receive(&mut self, mail: Mail) {
         match mail {
-            Mail::Credit { at, event } => self.wheel.push(at, event),
-            Mail::Arrival { at, port, packet } => {
+            Mail::Credit { at, event } => self.credit_returns.push(at, event),
+            Mail::Arrival { at, port, vc, packet } => {
                 let index = self.pool.insert(packet);
-                self.wheel.push(at, event(ARRIVAL, port, index));
+                self.arrivals.push(at, arrival(port, vc, index));
             }
         }
     }
@@ -537,6 +555,7 @@ impl Division<'_> {
         let plant = self.plant;
         let (first, end) = (self.firsts[index as usize], self.firsts[index as usize + 1]);
         let routing = (plant.routing.agent)(RouterId(first), end - first);
+        let wheel = || Wheel::new(plant.horizon());
         let mut partition = Partition {
             plant: Arc::clone(plant),
             index,
@@ -552,7 +571,11 @@ impl Division<'_> {
             waits: Vec::new(),
             hosts: Vec::new(),
             pool: Pool::default(),
-            wheel: Wheel::new(plant.horizon()),
+            arrivals: wheel(),
+            credit_returns: wheel(),
+            ripenings: wheel(),
+            generations: wheel(),
+            deliveries: wheel(),
             messages: Vec::new(),
             free_messages: Vec::new(),
             awake: Vec::new(),
@@ -652,8 +675,8 @@ impl Division<'_> {
         let (source, next) = self.plant.workload.source(id, self.plant.times.seed);
         partition.hosts.push(Host { id, source, next, queued: 0, port, injected: 0, accepted: 0 });
         if next != Cycle::MAX {
-            let at = next.min(partition.wheel.horizon());
-            partition.wheel.push(at, event(GENERATE, 0, index));
+            let at = next.min(partition.generations.horizon());
+            partition.generations.push(at, u64::from(index));
         }
         index
     }

@@ -8,28 +8,36 @@ use crate::ids::Cycle;
 const NONE: u32 = u32::MAX;
 const EVENTS: usize = 15;
 
-/// One cache-line pair of events.
+/// Two cache lines of events.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-pub(super) struct Chunk {
+struct Chunk {
     next: u32,
     len: u32,
     events: [u64; EVENTS],
 }
 
-impl Chunk {
-    #[inline]
-    pub(super) fn events(&self) -> &[u64] {
-        &self.events[..self.len as usize]
-    }
-}
-
-/// Events of the next `horizon` cycles.
+/// Events of one kind in the next `horizon` cycles.
 pub(super) struct Wheel {
     heads: Vec<u32>,
     mask: u32,
     chunks: Vec<Chunk>,
     free: u32,
+}
+
+/// Some events that are due, taken off the wheel but not yet given back to its pool.
+#[derive(Clone, Copy)]
+pub(super) struct Due {
+    chunk: u32,
+    len: u32,
+}
+
+impl Due {
+    /// Number of events.
+    #[inline]
+    pub(super) fn len(self) -> usize {
+        self.len as usize
+    }
 }
 
 impl Wheel {
@@ -51,8 +59,8 @@ impl Wheel {
         let head = self.heads[slot];
         if head != NONE {
             let chunk = &mut self.chunks[head as usize];
-            if (chunk.len as usize) < EVENTS {
-                chunk.events[chunk.len as usize] = event;
+            if let Some(place) = chunk.events.get_mut(chunk.len as usize) {
+                *place = event;
                 chunk.len += 1;
                 return;
             }
@@ -62,42 +70,59 @@ impl Wheel {
 
     #[inline(never)]
     fn grow(&mut self, slot: usize, event: u64) {
-        let mut chunk = Chunk { next: self.heads[slot], len: 1, events: [0; EVENTS] };
-        chunk.events[0] = event;
-        if self.free == NONE {
-            self.heads[slot] = self.chunks.len() as u32;
-            self.chunks.push(chunk);
+        let next = self.heads[slot];
+        let index = if self.free == NONE {
+            self.chunks.push(Chunk { next, len: 1, events: [0; EVENTS] });
+            self.chunks.len() as u32 - 1
         } else {
-            let index = self.free;
-            self.free = self.chunks[index as usize].next;
-            self.heads[slot] = index;
-            self.chunks[index as usize] = chunk;
+            self.free
+        };
+        let chunk = &mut self.chunks[index as usize];
+        if index == self.free {
+            self.free = chunk.next;
         }
+        (chunk.next, chunk.len, chunk.events[0]) = (next, 1, event);
+        self.heads[slot] = index;
     }
 
-    /// Removes a chunk of the events of `now`; `None` when all are taken.
+    /// Takes some events of `now`; `None` when all are taken. To be followed by
+    /// [`Wheel::event`] and [`Wheel::done`].
     #[inline]
-    pub(super) fn take(&mut self, now: Cycle) -> Option<Chunk> {
+    pub(super) fn take(&mut self, now: Cycle) -> Option<Due> {
         let slot = (now & self.mask) as usize;
-        let index = self.heads[slot];
-        if index == NONE {
+        let chunk = self.heads[slot];
+        if chunk == NONE {
             return None;
         }
-        let chunk = self.chunks[index as usize];
-        self.heads[slot] = chunk.next;
-        self.chunks[index as usize].next = self.free;
-        self.free = index;
-        Some(chunk)
+        let Chunk { next, len, .. } = self.chunks[chunk as usize];
+        self.heads[slot] = next;
+        Some(Due { chunk, len })
+    }
+
+    /// One of the events that were taken.
+    #[inline]
+    pub(super) fn event(&self, due: Due, index: usize) -> u64 {
+        self.chunks[due.chunk as usize].events[index]
+    }
+
+    /// Gives the room of the events back.
+    #[inline]
+    pub(super) fn done(&mut self, due: Due) {
+        self.chunks[due.chunk as usize].next = self.free;
+        self.free = due.chunk;
     }
 
     /// Every event that is scheduled.
     pub(super) fn pending(&self) -> impl Iterator<Item = u64> + '_ {
-        self.heads.iter().flat_map(move |&head| {
+        let chunks = self.heads.iter().flat_map(move |&head| {
             std::iter::successors((head != NONE).then_some(head), move |&i| {
                 let next = self.chunks[i as usize].next;
                 (next != NONE).then_some(next)
             })
-            .flat_map(move |i| self.chunks[i as usize].events().iter().copied())
+        });
+        chunks.flat_map(move |i| {
+            let chunk = &self.chunks[i as usize];
+            chunk.events[..chunk.len as usize].iter().copied()
         })
     }
 }
