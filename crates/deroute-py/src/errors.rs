@@ -44,6 +44,10 @@ pub fn parse(json: &str) -> Result<spec::Spec, spec::SpecError> {
 fn explain(path: &str, text: &str) -> spec::SpecError {
     // serde_json adds its own position, which means nothing for a spec that was a table.
     let text = text.rfind(" at line ").map_or(text, |end| &text[..end]);
+    if text.starts_with("expected value") {
+        // What serde_json says of an externally tagged enum without exactly one key.
+        return spec::SpecError::new(path, "must name exactly one alternative");
+    }
     let missing = text.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
     if let Some(field) = missing {
         let full = if path == "." { field.to_owned() } else { format!("{path}.{field}") };

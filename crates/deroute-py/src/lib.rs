@@ -3,21 +3,22 @@
 
 mod arrays;
 mod errors;
-mod fake;
 mod locate;
 mod point;
 mod schema;
+mod topology;
 
 use pyo3::prelude::*;
 
 /// The Deroute engine.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("VERSION", fake::VERSION)?;
+    module.add("VERSION", deroute::VERSION)?;
     module.add("SpecError", module.py().get_type::<errors::SpecError>())?;
     module.add("SimulationError", module.py().get_type::<errors::SimulationError>())?;
     module.add_function(wrap_pyfunction!(point::check, module)?)?;
     module.add_function(wrap_pyfunction!(point::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(topology::topology, module)?)?;
     module.add_function(wrap_pyfunction!(schema::schema, module)?)?;
     module.add_function(wrap_pyfunction!(locate::locate, module)?)?;
     Ok(())

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use crate::fake::{Progress, RunError, RunOptions, Simulation};
+use deroute::{Progress, RunError, RunOptions, Simulation};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -41,7 +41,7 @@ pub fn simulate<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
-    let mut simulation = built.map_err(|error| errors::spec_error(py, &error))?;
+    let simulation = built.map_err(|error| errors::spec_error(py, &error))?;
     let options = RunOptions { threads, partitions };
     let mut raised = None;
     let mut last = Instant::now();

@@ -1,0 +1,78 @@
+//! The wiring of a network as arrays.
+
+use deroute::Simulation;
+use deroute::ids::{HostId, PortId, RouterId};
+use deroute::topology::{Peer, Topology};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors;
+
+/// Link class of a port that leads to a host, and of one that leads nowhere.
+const HOST: i32 = -2;
+const UNUSED: i32 = -1;
+
+/// Wiring of the network of `spec` (JSON): `router_of_host`, then by router and port `peer_router`,
+/// `peer_port` (-1 where there is no router) and `link_class` (index into `class_names`, -2 for a
+/// host, -1 for nothing).
+#[pyfunction]
+pub fn topology<'py>(py: Python<'py>, spec: &str) -> PyResult<Bound<'py, PyDict>> {
+    let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
+    let topology = built.map_err(|error| errors::spec_error(py, &error))?.topology();
+    let wiring = Wiring::of(&*topology);
+    let hosts = (0..topology.hosts()).map(|host| topology.router_of(HostId(host)).0 as i32);
+    let dict = PyDict::new(py);
+    dict.set_item("router_of_host", PyArray1::from_vec(py, hosts.collect()))?;
+    let parts = [
+        ("peer_router", wiring.peer_router),
+        ("peer_port", wiring.peer_port),
+        ("link_class", wiring.link_class),
+    ];
+    for (name, values) in parts {
+        let shape = [topology.routers() as usize, wiring.radix];
+        dict.set_item(name, PyArray1::from_vec(py, values).reshape(shape)?)?;
+    }
+    dict.set_item("class_names", topology.classes())?;
+    Ok(dict)
+}
+
+/// One entry per router and port, row-major.
+struct Wiring {
+    radix: usize,
+    peer_router: Vec<i32>,
+    peer_port: Vec<i32>,
+    link_class: Vec<i32>,
+}
+
+impl Wiring {
+    fn of(topology: &dyn Topology) -> Self {
+        let routers = (0..topology.routers()).map(RouterId);
+        let radix = routers.clone().map(|router| topology.radix(router)).max().unwrap_or(0);
+        let mut wiring = Self {
+            radix: usize::from(radix),
+            peer_router: Vec::new(),
+            peer_port: Vec::new(),
+            link_class: Vec::new(),
+        };
+        for router in routers {
+            for port in 0..radix {
+                let here = port < topology.radix(router);
+                let peer = if here { topology.peer(router, PortId(port)) } else { Peer::Unused };
+                wiring.push(peer);
+            }
+        }
+        wiring
+    }
+
+    fn push(&mut self, peer: Peer) {
+        let (router, port, class) = match peer {
+            Peer::Router { router, port, class } => (router.0 as i32, i32::from(port.0), i32::from(class)),
+            Peer::Host(_) => (-1, -1, HOST),
+            Peer::Unused => (-1, -1, UNUSED),
+        };
+        self.peer_router.push(router);
+        self.peer_port.push(port);
+        self.link_class.push(class);
+    }
+}

@@ -1,0 +1,50 @@
+"""Deroute: a laboratory for routing and congestion in interconnection networks.
+
+One point in a notebook:
+
+    import deroute
+
+    spec = {
+        "network": {
+            "topology": {"dragonfly": {"p": 2, "a": 4, "h": 2}},
+            "links": {
+                "local": {"latency": "15 ns", "vcs": 2, "buffer": "9 KB"},
+                "global": {"latency": "150 ns", "vcs": 1, "buffer": "45 KB"},
+            },
+            "nic": {"injection_queue": "126 KB"},
+            "switch": {"combined_queued": {"pipeline": "90 ns", "output_buffer": "15.75 KB"}},
+        },
+        "routing": {"minimal": {}},
+        "traffic": {"load": 0.3, "packet_size": 10, "pattern": "uniform"},
+        "run": {"seed": 1, "warmup": "5 us", "measure": "10 us"},
+    }
+    outcome = deroute.simulate(spec)
+    print(outcome.verdict.state, outcome.load.accepted, outcome.latency.mean * outcome.cycle_ns)
+    outcome.to_polars()                  # one row of scalars, as a polars DataFrame
+    outcome.arrays.injected_by_router    # a NumPy array, one entry per router
+
+A whole experiment (`deroute run experiments/demo.toml` on the command line) is read with
+`deroute.load_results("runs/demo").frame`: one row per finished point.
+"""
+
+from deroute._engine import VERSION, SimulationError, SpecError
+from deroute.api import Footprint, check, simulate
+from deroute.errors import InputError
+from deroute.experiment import Experiment, Point
+from deroute.frame import Results, load_results
+from deroute.results import Outcome
+
+__all__ = [
+    "VERSION",
+    "Experiment",
+    "Footprint",
+    "InputError",
+    "Outcome",
+    "Point",
+    "Results",
+    "SimulationError",
+    "SpecError",
+    "check",
+    "load_results",
+    "simulate",
+]

@@ -1,0 +1,30 @@
+"""The engine, as `crates/deroute-py` wraps it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+#: Version of the engine. Results of two versions may differ.
+VERSION: str
+
+class SpecError(ValueError):
+    """A spec is wrong. Attributes: `path` (dotted), `message`, `choices` (what is allowed there)."""
+
+    path: str
+    message: str
+    choices: list[str]
+
+class SimulationError(RuntimeError):
+    """A simulation stopped because of what it found: a deadlock or a broken invariant."""
+
+def check(spec: str) -> dict[str, int | None]: ...
+def simulate(
+    spec: str,
+    threads: int = 1,
+    partitions: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> tuple[str, dict[str, NDArray[Any]]]: ...
+def topology(spec: str) -> dict[str, Any]: ...
+def schema(kind: str = "spec") -> str: ...
+def locate(text: str, path: Sequence[str | int]) -> tuple[int, int] | None: ...

@@ -1,0 +1,72 @@
+"""Calling the engine: one point in, one typed result out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from deroute import _engine, errors
+from deroute.errors import InputError, SpecError, parse_path
+from deroute.results import Outcome
+from deroute.spec import canonical, read_toml
+
+_T = TypeVar("_T")
+Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """Memory that a simulation takes."""
+
+    #: At once, in bytes.
+    fixed_bytes: int
+    #: With every queue full; None if a queue is unlimited.
+    worst_bytes: int | None
+
+
+def check(spec: Mapping[str, Any] | Path | str) -> Footprint:
+    """Build the network of a spec without simulating it.
+
+    Raises `SpecError` (or, for a file, `InputError` with the line) if the spec is wrong.
+    """
+    return _with_lines(spec, lambda text: Footprint(**_engine.check(text)))
+
+
+def simulate(
+    spec: Mapping[str, Any] | Path | str,
+    *,
+    threads: int = 1,
+    partitions: int | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Simulate one point.
+
+    `spec` is a table, or a TOML file: a spec, or an experiment, whose base is taken. The result is
+    the same for any number of `threads` and `partitions`. `progress(cycle, of)` is called now and
+    then; the simulation ends if it raises, and on Ctrl-C. Other Python threads keep running.
+    """
+
+    def run(text: str) -> Outcome:
+        scalars, arrays = _engine.simulate(text, threads, partitions, progress)
+        return Outcome.read(scalars, lambda: arrays)
+
+    return _with_lines(spec, run)
+
+
+def _with_lines(spec: Mapping[str, Any] | Path | str, call: Callable[[str], _T]) -> _T:
+    """Calls with the canonical spec; the errors of a file get its lines."""
+    if isinstance(spec, Mapping):
+        return call(canonical(spec))
+    file = Path(spec)
+    document, text = read_toml(file)
+    base: tuple[str, ...] = ("base",) if "base" in document else ()
+    try:
+        return call(canonical(document["base"] if base else document))
+    except SpecError as error:
+        place = (*base, *parse_path(error.path))
+        problem = errors.in_file(
+            error.message, place, file=file, text=text, choices=error.choices
+        )
+        raise InputError([problem]) from error

@@ -1,0 +1,309 @@
+"""Experiment files: one base spec, sweep axes, figures.
+
+An experiment is the product of its axes, less the combinations under `[[skip]]`. Every point is a
+complete spec with one label per axis. Reading an experiment checks the file's own rules; what the
+specs say is checked by `deroute.plan`.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from deroute import errors
+from deroute.errors import DocumentPath, InputError, Problem, parse_path
+from deroute.spec import Spec, assign, canonical, fingerprint, read_toml
+
+Label = str | int | float
+
+_KEYS = ("name", "title", "base", "axis", "skip", "figure")
+_AXIS_KEYS = ("name", "path", "values", "range")
+_VALUE_KEYS = ("label", "set")
+_RANGE_KEYS = ("from", "to", "step")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
+_AXIS_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_MOST_POINTS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Point:
+    """One simulation: its labels on the axes and its complete spec."""
+
+    labels: Mapping[str, Label]
+    spec: Spec
+
+    @cached_property
+    def canonical(self) -> str:
+        """The spec as canonical JSON."""
+        return canonical(self.spec)
+
+    @cached_property
+    def key(self) -> str:
+        """Name of the point in result stores: the hash of its canonical spec."""
+        return fingerprint(self.canonical)
+
+    def __str__(self) -> str:
+        return " ".join(f"{axis}={label}" for axis, label in self.labels.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One value of an axis: what it is called, what it sets, where it stands in the file."""
+
+    label: Label
+    assignments: Mapping[str, Any]
+    place: DocumentPath
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One dimension of the sweep."""
+
+    name: str
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A base spec and what is varied."""
+
+    name: str
+    title: str
+    sweep: tuple[Axis, ...]
+    #: Tables of `[[figure]]`, as in the file.
+    figures: Sequence[Mapping[str, Any]]
+    #: The document from which this was read.
+    document: Mapping[str, Any]
+    #: The file and its text, if it came from one.
+    path: Path | None = None
+    text: str | None = None
+
+    @classmethod
+    def load(cls, file: Path | str) -> Experiment:
+        """Read an experiment file."""
+        file = Path(file)
+        document, text = read_toml(file)
+        return cls.from_document(document, path=file, text=text)
+
+    @classmethod
+    def from_document(
+        cls, document: Mapping[str, Any], *, path: Path | None = None, text: str | None = None
+    ) -> Experiment:
+        """Read an experiment from its document (the parsed file)."""
+        reader = _Reader(document, path, text)
+        reader.keys(document, (), _KEYS)
+        name = reader.text(document, (), "name", _NAME)
+        title = reader.text(document, (), "title", None, default=name)
+        reader.typed(document, (), "base", dict)
+        sweep = tuple(reader.axes())
+        figures = reader.tables("figure")
+        experiment = cls(name, title, sweep, figures, document, path, text)
+        reader.skips(experiment.axes)
+        count = math.prod(len(axis.values) for axis in sweep)
+        if count > _MOST_POINTS:
+            raise reader.error(("axis",), f"{count} points are more than {_MOST_POINTS}")
+        return experiment
+
+    @property
+    def axes(self) -> dict[str, list[Label]]:
+        """Labels of each axis, in the order of the file."""
+        return {axis.name: [value.label for value in axis.values] for axis in self.sweep}
+
+    @property
+    def base(self) -> Spec:
+        """The spec on which the axes act."""
+        return copy.deepcopy(dict(self.document["base"]))
+
+    @cached_property
+    def points(self) -> list[Point]:
+        """Every point, the last axis varying fastest."""
+        return [self.point(values) for values in self._combinations()]
+
+    def point(self, values: Sequence[Value]) -> Point:
+        """The point with these values."""
+        spec = self.base
+        for value in values:
+            for path, new in value.assignments.items():
+                try:
+                    assign(spec, path, copy.deepcopy(new))
+                except InputError as error:
+                    where = (*value.place, *self._set_steps(value, path))
+                    message = error.problems[0].message
+                    raise InputError([self.problem(where, message)]) from None
+        labels = {axis.name: value.label for axis, value in zip(self.sweep, values, strict=False)}
+        return Point(labels, spec)
+
+    def problem(
+        self, place: DocumentPath, message: str, choices: Sequence[str] = (), note: str = ""
+    ) -> Problem:
+        """A problem at a place of the document."""
+        return errors.in_file(
+            message, place, file=self.path, text=self.text, choices=choices, note=note
+        )
+
+    def origin(self, labels: Mapping[str, Label], spec_path: str) -> DocumentPath:
+        """Where in the document the entry of a point's spec comes from."""
+        wanted = parse_path(spec_path)
+        for axis in reversed(self.sweep):
+            if axis.name not in labels:
+                continue
+            value = next(value for value in axis.values if value.label == labels[axis.name])
+            for path in reversed(list(value.assignments)):
+                steps = parse_path(path)
+                if wanted[: len(steps)] == steps:
+                    rest = wanted[len(steps) :]
+                    return (*value.place, *self._set_steps(value, path), *rest)
+        return ("base", *wanted)
+
+    def _set_steps(self, value: Value, path: str) -> DocumentPath:
+        place: Any = self.document
+        for step in value.place:
+            place = place[step]
+        return ("set", path) if isinstance(place, Mapping) and "set" in place else ()
+
+    def _combinations(self) -> Iterator[tuple[Value, ...]]:
+        skips = self.document.get("skip", [])
+        names = [axis.name for axis in self.sweep]
+        for values in itertools.product(*(axis.values for axis in self.sweep)):
+            labels = dict(zip(names, (value.label for value in values), strict=True))
+            if not any(_matches(skip, labels) for skip in skips):
+                yield values
+
+
+def _matches(skip: Mapping[str, Any], labels: Mapping[str, Label]) -> bool:
+    return all(
+        labels[axis] in wanted if isinstance(wanted, list) else labels[axis] == wanted
+        for axis, wanted in skip.items()
+    )
+
+
+class _Reader:
+    """Reads a document's own tables and says where they are wrong."""
+
+    def __init__(self, document: Mapping[str, Any], path: Path | None, text: str | None) -> None:
+        self.document, self.path, self.source = document, path, text
+
+    def error(
+        self, place: DocumentPath, message: str, choices: Sequence[object] = ()
+    ) -> InputError:
+        return InputError(
+            [errors.in_file(message, place, file=self.path, text=self.source, choices=choices)]
+        )
+
+    def keys(self, table: Mapping[str, Any], place: DocumentPath, known: Sequence[str]) -> None:
+        for key in table:
+            if key not in known:
+                raise self.error((*place, key), f"unknown key `{key}`", known)
+
+    def typed(self, table: Mapping[str, Any], place: DocumentPath, key: str, kind: type) -> Any:
+        what = {dict: "table", list: "list", str: "text"}[kind]
+        if key not in table:
+            raise self.error((*place, key), f"is missing: a {what}")
+        if not isinstance(table[key], kind):
+            raise self.error((*place, key), f"{table[key]!r} is not a {what}")
+        return table[key]
+
+    def text(
+        self,
+        table: Mapping[str, Any],
+        place: DocumentPath,
+        key: str,
+        pattern: re.Pattern[str] | None,
+        default: str | None = None,
+    ) -> str:
+        if key not in table and default is not None:
+            return default
+        value: str = self.typed(table, place, key, str)
+        if pattern is not None and not pattern.fullmatch(value):
+            raise self.error((*place, key), f"{value!r} is not a name", [pattern.pattern])
+        return value
+
+    def tables(self, key: str) -> list[dict[str, Any]]:
+        tables = self.document.get(key, [])
+        if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
+            raise self.error((key,), f"must be written as [[{key}]] tables")
+        return tables
+
+    def axes(self) -> Iterator[Axis]:
+        seen: set[str] = set()
+        for index, table in enumerate(self.tables("axis")):
+            place: DocumentPath = ("axis", index)
+            self.keys(table, place, _AXIS_KEYS)
+            name = self.text(table, place, "name", _AXIS_NAME)
+            if name in seen:
+                raise self.error((*place, "name"), f"the axis {name!r} exists already")
+            seen.add(name)
+            values = tuple(self.values(table, place))
+            for label, group in itertools.groupby(sorted(str(v.label) for v in values)):
+                if len(list(group)) > 1:
+                    raise self.error(place, f"the label {label!r} occurs twice on this axis")
+            yield Axis(name, values)
+
+    def values(self, table: Mapping[str, Any], place: DocumentPath) -> Iterator[Value]:
+        if ("values" in table) == ("range" in table):
+            raise self.error(place, "an axis has either `values` or a `range`")
+        path = self.text(table, place, "path", None) if "path" in table else None
+        if "range" in table:
+            if path is None:
+                raise self.error((*place, "path"), "is missing: what the range varies")
+            for number in self.range(table, (*place, "range")):
+                yield Value(number, {path: number}, (*place, "range"))
+            return
+        values = self.typed(table, place, "values", list)
+        if not values:
+            raise self.error((*place, "values"), "is empty")
+        for index, value in enumerate(values):
+            yield self.value(value, path, (*place, "values", index))
+
+    def value(self, value: Any, path: str | None, place: DocumentPath) -> Value:
+        if isinstance(value, dict):
+            self.keys(value, place, _VALUE_KEYS)
+            label = value.get("label")
+            if not isinstance(label, str | int | float) or isinstance(label, bool):
+                raise self.error((*place, "label"), "every table of values has a label")
+            return Value(label, dict(self.typed(value, place, "set", dict)), place)
+        if not isinstance(value, str | int | float) or isinstance(value, bool):
+            raise self.error(place, f"{value!r} is not a label: write {{ label, set }}")
+        if path is None:
+            message = "the axis has no `path`: give one, or write { label = ..., set = { ... } }"
+            raise self.error(place, message)
+        return Value(value, {path: value}, place)
+
+    def range(self, table: Mapping[str, Any], place: DocumentPath) -> Iterator[int | float]:
+        bounds = self.typed(table, place[:-1], "range", dict)
+        self.keys(bounds, place, _RANGE_KEYS)
+        numbers = []
+        for key in _RANGE_KEYS:
+            number = bounds.get(key)
+            if not isinstance(number, int | float) or isinstance(number, bool):
+                raise self.error((*place, key), "must be a number: { from, to, step }")
+            numbers.append(Decimal(str(number)))
+        low, high, step = numbers
+        if not all(number.is_finite() for number in numbers) or step <= 0 or high < low:
+            raise self.error(place, "needs from <= to and step > 0")
+        if (high - low) / step > _MOST_POINTS:
+            raise self.error(place, f"has more than {_MOST_POINTS} values")
+        whole = all(isinstance(bounds[key], int) for key in _RANGE_KEYS)
+        for index in range(int((high - low) / step) + 1):
+            number = low + index * step
+            yield int(number) if whole else float(number)
+
+    def skips(self, axes: Mapping[str, Sequence[Label]]) -> None:
+        for index, table in enumerate(self.tables("skip")):
+            if not table:
+                raise self.error(("skip", index), "is empty: it would skip every point")
+            for axis, wanted in table.items():
+                place = ("skip", index, axis)
+                if axis not in axes:
+                    raise self.error(place, f"unknown axis `{axis}`", list(axes))
+                for label in wanted if isinstance(wanted, list) else [wanted]:
+                    if label not in axes[axis]:
+                        raise self.error(place, f"no label {label!r}", axes[axis])

@@ -1,0 +1,183 @@
+"""Before anything runs: is everything in an experiment possible, and what will it cost?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from deroute import _engine, figures
+from deroute.api import Footprint
+from deroute.errors import DocumentPath, InputError, Problem, SpecError
+from deroute.executors.local import cores
+from deroute.experiment import Experiment, Point
+from deroute.figures import FigureError
+from deroute.spec import canonical
+
+#: Problems shown at once.
+_SHOWN = 5
+#: Points that a probe runs, and the seconds that it gives each.
+_PROBES = 4
+_PROBE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An experiment in which everything is possible."""
+
+    experiment: Experiment
+    #: Points that differ in their spec.
+    points: Sequence[Point]
+    #: The largest of them.
+    footprint: Footprint
+
+
+def check_experiment(experiment: Experiment) -> Checked:
+    """Check every spec and every figure. Raises `InputError` with all that is wrong."""
+    if not experiment.points:
+        raise InputError([experiment.problem(("skip",), "skips every point")])
+    problems = [*_figure_problems(experiment)]
+    points = list({point.key: point for point in _canonical_points(experiment)}.values())
+    with ThreadPoolExecutor(cores()) as pool:
+        results = list(pool.map(_check, _distinct(points)))
+    wrong = {key: result for key, result in results if isinstance(result, SpecError)}
+    problems += _spec_problems(experiment, points, wrong)
+    if problems:
+        raise InputError(_at_most(problems))
+    prints = [result for _, result in results if isinstance(result, Footprint)]
+    worst = [each.worst_bytes for each in prints]
+    largest = Footprint(
+        max(each.fixed_bytes for each in prints),
+        None if None in worst else max(each for each in worst if each is not None),
+    )
+    return Checked(experiment, points, largest)
+
+
+def _at_most(problems: Sequence[Problem]) -> list[Problem]:
+    shown = list(problems[:_SHOWN])
+    if len(problems) > _SHOWN:
+        shown.append(Problem(f"and {len(problems) - _SHOWN} more"))
+    return shown
+
+
+def _figure_problems(experiment: Experiment) -> Iterable[Problem]:
+    for index, table in enumerate(experiment.figures):
+        try:
+            figures.read_figures([table], experiment.axes)
+        except FigureError as error:
+            # Its path is `figure 'name'.key`, or `figure[0].key` while the name is unknown.
+            key = error.path.rpartition(".")[2] if "." in error.path else ""
+            steps: DocumentPath = ("figure", index, *([key] if key in table else []))
+            yield experiment.problem(steps, error.message, error.choices)
+            return
+    try:
+        figures.read_figures(experiment.figures, experiment.axes)
+    except FigureError as error:
+        yield experiment.problem(("figure",), error.message, error.choices)
+
+
+def _canonical_points(experiment: Experiment) -> Iterable[Point]:
+    for point in experiment.points:
+        try:
+            _ = point.canonical
+        except SpecError as error:
+            raise InputError([_spec_problem(experiment, point, error)]) from error
+        yield point
+
+
+def _without_seed(point: Point) -> str:
+    spec = dict(point.spec)
+    run = spec.get("run")
+    if isinstance(run, Mapping) and isinstance(run.get("seed"), int):
+        spec["run"] = {key: value for key, value in run.items() if key != "seed"}
+    return canonical(spec)
+
+
+def _distinct(points: Sequence[Point]) -> list[tuple[str, str]]:
+    """One canonical spec for each group of points that differ only in their seed."""
+    return list({_without_seed(point): point.canonical for point in points}.items())
+
+
+def _check(item: tuple[str, str]) -> tuple[str, Footprint | SpecError]:
+    group, spec = item
+    try:
+        return group, Footprint(**_engine.check(spec))
+    except SpecError as error:
+        return group, error
+
+
+def _spec_problems(
+    experiment: Experiment, points: Sequence[Point], wrong: Mapping[str, SpecError]
+) -> list[Problem]:
+    """One problem for each mistake, however many points have it."""
+    found: dict[tuple[DocumentPath, str], list[Point]] = {}
+    errors: dict[tuple[DocumentPath, str], SpecError] = {}
+    for point in points if wrong else ():
+        error = wrong.get(_without_seed(point))
+        if error is not None:
+            place = (experiment.origin(point.labels, error.path), error.message)
+            found.setdefault(place, []).append(point)
+            errors[place] = error
+    return [
+        _spec_problem(experiment, hit[0], errors[place], f"in {len(hit)} of {len(points)} points")
+        for place, hit in found.items()
+    ]
+
+
+def _spec_problem(
+    experiment: Experiment, point: Point, error: SpecError, note: str = ""
+) -> Problem:
+    if point.labels:
+        note = f"{note or 'in a point'}, first {point}"
+    else:
+        note = ""
+    place = experiment.origin(point.labels, error.path)
+    if place[0] != "base" and error.path:
+        note = f"sets {error.path}; {note}"
+    return experiment.problem(place, error.message, error.choices, note)
+
+
+def weight(point: Point) -> float:
+    """Relative cost of a point: the packets it moves, and a little for being there."""
+    load = point.spec.get("traffic", {}).get("load", 0)
+    return 0.05 + float(load)
+
+
+def estimate_seconds(points: Sequence[Point], jobs: int) -> float:
+    """Seconds that the points will take, from running a few of them for a second each.
+
+    The probe starts from an empty network, so it is a little optimistic.
+    """
+    if not points:
+        return 0.0
+    ordered = sorted(points, key=weight)
+    count = min(_PROBES, len(ordered))
+    chosen = [ordered[(2 * index + 1) * len(ordered) // (2 * count)] for index in range(count)]
+    with ThreadPoolExecutor(max(1, min(jobs, cores()))) as pool:
+        seconds = list(pool.map(_probe, chosen))
+    rate = sum(seconds) / sum(weight(point) for point in chosen)
+    total = rate * sum(weight(point) for point in points)
+    return max(total / jobs, max(seconds))
+
+
+class _Enough(Exception):
+    """The probe knows what it wanted to know."""
+
+
+def _probe(point: Point) -> float:
+    """Seconds that a point takes, extrapolated."""
+    begin = time.perf_counter()
+    fraction = 1.0
+
+    def watch(cycle: int, of: int) -> None:
+        nonlocal fraction
+        fraction = cycle / of
+        if time.perf_counter() - begin > _PROBE_SECONDS:
+            raise _Enough
+
+    try:
+        _engine.simulate(point.canonical, progress=watch)
+    except _Enough:
+        return (time.perf_counter() - begin) / fraction
+    return time.perf_counter() - begin

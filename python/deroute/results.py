@@ -1,0 +1,304 @@
+"""The result of a simulation point as typed objects.
+
+Times are in cycles, loads in phits per host and cycle; `cycle_ns` and `phit_bytes` convert. The
+field names are those of the engine's outcome. Arrays are NumPy arrays, taken over from the engine
+without a copy.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+
+RawArrays = Mapping[str, NDArray[Any]]
+Scalar = str | int | float
+
+
+class Part(BaseModel):
+    """A part of an outcome: read only, exactly the engine's fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Verdict(Part):
+    """Whether the numbers describe a steady state, and why."""
+
+    state: Literal["steady", "saturated", "not-converged"]
+    reasons: list[str]
+
+
+class Size(Part):
+    """Size of the network; `links` counts each direction."""
+
+    hosts: int
+    routers: int
+    links: int
+
+
+class Load(Part):
+    """Loads over the measurement, in phits per host and cycle."""
+
+    offered: float
+    attempted: float
+    generated: float
+    injected: float
+    accepted: float
+    accepted_ci95: float
+
+
+class Packets(Part):
+    """Packets over the whole run: `generated = delivered + in_flight`."""
+
+    generated: int
+    refused: int
+    injected: int
+    delivered: int
+    in_flight: int
+    measured: int
+
+
+class Percentile(Part):
+    """`percent` of the packets are not slower than `cycles`."""
+
+    percent: float
+    cycles: int
+
+
+class Latency(Part):
+    """Latency from generation to the consumption of the last phit, in cycles."""
+
+    mean: float
+    ci95: float
+    injection_mean: float
+    network_mean: float
+    min: int
+    max: int
+    percentiles: list[Percentile]
+    histogram_error: float
+
+
+class Fairness(Part):
+    """Jain's index and largest over smallest, of the load that left the injection queues."""
+
+    jain_hosts: float
+    jain_routers: float
+    max_min_hosts: float
+    max_min_routers: float
+
+
+class PathShare(Part):
+    """Packets that took one kind of path, and their fraction of all packets injected."""
+
+    kind: str
+    packets: int
+    share: float
+
+
+class LinkUse(Part):
+    """Utilisation of the links of one class, as a fraction of the link rate."""
+
+    #: Link class of the topology, or `ejection`; `class` in the files.
+    link_class: str = Field(alias="class")
+    links: int
+    mean: float
+    min: float
+    max: float
+
+
+class Work(Part):
+    """Work done by the whole run: cycles simulated, switch traversals."""
+
+    cycles: int
+    grants: int
+
+
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """Arrays over the measurement."""
+
+    #: (hosts,) load that left the injection queue of each host.
+    injected_by_host: NDArray[np.float64]
+    #: (hosts,) load consumed by each host.
+    accepted_by_host: NDArray[np.float64]
+    #: (routers,) mean over the hosts of each router of `injected_by_host`.
+    injected_by_router: NDArray[np.float64]
+    #: (routers, path kinds) packets injected.
+    paths_by_router: NDArray[np.uint32]
+    #: Columns of `paths_by_router`.
+    path_kinds: list[str]
+    #: (links,) utilisation of every link between routers; empty unless `probes.links`.
+    link_use: NDArray[np.float64]
+    #: (links, 2) router and port of each entry of `link_use`.
+    link_at: NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesColumns:
+    """Columns of a time series, one entry per bin."""
+
+    packets: NDArray[np.uint64]
+    phits: NDArray[np.uint64]
+    #: Sum of the latencies, in cycles.
+    latency_sum: NDArray[np.uint64]
+    #: Packets that took a non-minimal path.
+    nonminimal: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Time series: bin `i` covers `start + i * width` up to `start + (i + 1) * width` cycles,
+    relative to the beginning of the measurement."""
+
+    start: int
+    width: int
+    #: By the cycle in which a packet was generated (packets that were delivered).
+    by_generation: SeriesColumns
+    #: By the cycle in which a packet was delivered.
+    by_delivery: SeriesColumns
+
+
+Table = Literal["summary", "hosts", "routers", "links", "series"]
+
+
+class Outcome(Part):
+    """The result of one simulation point."""
+
+    verdict: Verdict
+    cycle_ns: float
+    phit_bytes: float
+    size: Size
+    measured_from: int
+    measured_cycles: int
+    load: Load
+    packets: Packets
+    latency: Latency
+    hops_mean: float
+    fairness: Fairness
+    paths: list[PathShare]
+    links: list[LinkUse]
+    blocked_attempts_mean: float
+    work: Work
+
+    _path_kinds: list[str] = PrivateAttr()
+    _series: dict[str, Any] | None = PrivateAttr()
+    _load: Callable[[], RawArrays] = PrivateAttr()
+
+    @classmethod
+    def read(cls, text: str, load_arrays: Callable[[], RawArrays]) -> Outcome:
+        """From the engine's JSON; `load_arrays` is called when an array is first asked for."""
+        scalars = json.loads(text)
+        path_kinds = scalars.pop("arrays")["path_kinds"]
+        series = scalars.pop("series")
+        outcome = cls.model_validate(scalars)
+        outcome._path_kinds, outcome._series, outcome._load = path_kinds, series, load_arrays
+        return outcome
+
+    @cached_property
+    def _raw(self) -> RawArrays:
+        return self._load()
+
+    @cached_property
+    def arrays(self) -> Arrays:
+        """Arrays per host, router and link."""
+        return Arrays(path_kinds=self._path_kinds, **_below(self._raw, "arrays."))
+
+    @cached_property
+    def series(self) -> Series | None:
+        """Time series; None unless the spec asks for them in `probes.series`."""
+        if self._series is None:
+            return None
+        return Series(
+            start=self._series["start"],
+            width=self._series["width"],
+            by_generation=SeriesColumns(**_below(self._raw, "series.by_generation.")),
+            by_delivery=SeriesColumns(**_below(self._raw, "series.by_delivery.")),
+        )
+
+    def scalars(self) -> dict[str, Scalar]:
+        """Every scalar by its dotted name: `latency.mean`, `latency.p99`, `paths.lgl.share`."""
+        flat: dict[str, Scalar] = {}
+        lists = {"paths": "kind", "links": "class"}
+        for name, value in self.model_dump(by_alias=True).items():
+            if name in lists:
+                value = {item.pop(lists[name]): item for item in value}
+            _flatten(name, value, flat)
+        return flat
+
+    def to_polars(self, table: Table = "summary") -> pl.DataFrame:
+        """The outcome as a frame: one row of scalars (`summary`), or one row per host, router,
+        link (needs `probes.links`) or bin of the time series (needs `probes.series`)."""
+        arrays = self.arrays
+        match table:
+            case "summary":
+                return pl.DataFrame([self.scalars()])
+            case "hosts":
+                injected, accepted = arrays.injected_by_host, arrays.accepted_by_host
+                return _indexed("host", {"injected": injected, "accepted": accepted})
+            case "routers":
+                packets = arrays.paths_by_router.T
+                kinds = dict(zip((f"paths.{kind}" for kind in self._path_kinds), packets))
+                return _indexed("router", {"injected": arrays.injected_by_router, **kinds})
+            case "links":
+                router, port = arrays.link_at.T
+                return pl.DataFrame({"router": router, "port": port, "use": arrays.link_use})
+            case "series":
+                return _series_frame(self.series)
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole outcome, arrays included, as the engine writes it."""
+        document = self.model_dump(by_alias=True)
+        document["arrays"] = {"path_kinds": self._path_kinds} | {
+            name: array.tolist() for name, array in _below(self._raw, "arrays.").items()
+        }
+        document["series"] = None
+        if self._series is not None:
+            document["series"] = {"start": self._series["start"], "width": self._series["width"]}
+            for kind in ("by_generation", "by_delivery"):
+                columns = _below(self._raw, f"series.{kind}.")
+                document["series"][kind] = {name: all.tolist() for name, all in columns.items()}
+        return document
+
+
+def _below(raw: RawArrays, prefix: str) -> dict[str, NDArray[Any]]:
+    return {name[len(prefix) :]: array for name, array in raw.items() if name.startswith(prefix)}
+
+
+def _flatten(name: str, value: Any, into: dict[str, Scalar]) -> None:
+    match value:
+        case {"percent": percent, "cycles": cycles}:
+            into[f"{name.rpartition('.')[0]}.p{percent:g}"] = cycles
+        case Mapping():
+            for key, item in value.items():
+                _flatten(f"{name}.{key}", item, into)
+        case [str(), *_] | []:
+            into[name] = "; ".join(value)
+        case list():
+            for item in value:
+                _flatten(name, item, into)
+        case _:
+            into[name] = value
+
+
+def _indexed(name: str, columns: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
+    return pl.DataFrame(columns).with_row_index(name)
+
+
+def _series_frame(series: Series | None) -> pl.DataFrame:
+    if series is None:
+        raise ValueError("the spec asked for no time series (probes.series)")
+    columns = {
+        f"{kind}.{name}": getattr(getattr(series, kind), name)
+        for kind in ("by_generation", "by_delivery")
+        for name in SeriesColumns.__dataclass_fields__
+    }
+    frame = pl.DataFrame(columns)
+    start = pl.int_range(pl.len(), dtype=pl.Int64) * series.width + series.start
+    return frame.select(start.alias("cycle"), pl.all())

@@ -1,0 +1,79 @@
+"""Running an experiment: what is left to do, and keeping each result as it comes."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deroute import _engine
+from deroute.executors import Done, Event, Executor, Failed
+from deroute.experiment import Experiment, Point
+from deroute.store import FILE, Store, Stored
+
+#: Copy of the experiment file in the result directory.
+COPY = "experiment.toml"
+
+
+@dataclass(slots=True)
+class Report:
+    """What became of the points."""
+
+    total: int
+    kept: int
+    done: int = 0
+    failed: list[Failed] = field(default_factory=list)
+
+    @property
+    def left(self) -> int:
+        """Points without a result."""
+        return self.total - self.kept - self.done
+
+
+def default_directory(experiment: Experiment) -> Path:
+    """Where results go unless the user says otherwise."""
+    return Path("runs") / experiment.name
+
+
+def unfinished(points: Sequence[Point], directory: Path) -> list[Point]:
+    """Points that this version of the engine has not finished."""
+    if not (directory / FILE).exists():
+        return list(points)
+    with Store.open(directory) as store:
+        known = store.keys(_engine.VERSION)
+    return [point for point in points if point.key not in known]
+
+
+def run_points(
+    experiment: Experiment,
+    points: Sequence[Point],
+    directory: Path,
+    executor: Executor,
+    report: Report,
+    watch: Callable[[Event], None],
+) -> None:
+    """Simulate `points`, keep every result at once, tell `watch`; `report` counts as it goes."""
+    with Store.open(directory, create=True) as store:
+        store.set_experiment(experiment.document)
+        if experiment.path is not None:
+            _copy(experiment.path, directory / COPY)
+        with closing(executor.run(points)) as events:
+            for event in events:
+                if isinstance(event, Done):
+                    store.put(_stored(event), event.arrays)
+                    report.done += 1
+                elif isinstance(event, Failed):
+                    report.failed.append(event)
+                watch(event)
+
+
+def _stored(event: Done) -> Stored:
+    point = event.point
+    return Stored(point.key, _engine.VERSION, point.canonical, event.outcome, event.seconds)
+
+
+def _copy(source: Path, target: Path) -> None:
+    if not target.exists() or not source.samefile(target):
+        shutil.copyfile(source, target)
