@@ -74,6 +74,8 @@ impl Stream {
 pub struct Geometric {
     /// `survival[i] = (1 - p)^(i + 1)`, as a fraction of 2^64.
     survival: Vec<u64>,
+    /// Where in `survival` to begin, by the top 8 bits of a draw.
+    begin: Vec<u16>,
 }
 
 impl Geometric {
@@ -86,7 +88,7 @@ impl Geometric {
             return None;
         }
         if p >= 1.0 {
-            return Some(Self { survival: vec![0] });
+            return Some(Self::with(vec![0]));
         }
         // Exact: scaling by a power of two does not round.
         let q = u64::MAX - (p * 2f64.powi(64)) as u64;
@@ -95,7 +97,13 @@ impl Geometric {
             let last = *survival.last().unwrap_or(&0);
             survival.push((u128::from(last) * u128::from(q) >> 64) as u64);
         }
-        Some(Self { survival })
+        Some(Self::with(survival))
+    }
+
+    fn with(survival: Vec<u64>) -> Self {
+        let largest = |bits: u64| bits << 56 | u64::MAX >> 8;
+        let begin = (0..256).map(|bits| survival.partition_point(|&s| largest(bits) < s) as u16);
+        Self { begin: begin.collect(), survival }
     }
 
     /// Draws a waiting time of at least 1 cycle, saturating at `u32::MAX`.
@@ -105,7 +113,9 @@ impl Geometric {
         loop {
             let u = rng.bits();
             // Survive cycle i iff u < survival[i]; the table decreases.
-            let index = self.survival.partition_point(|&s| u < s);
+            let begin = usize::from(self.begin[(u >> 56) as usize]);
+            let rest = &self.survival[begin..];
+            let index = begin + rest.iter().position(|&s| u >= s).unwrap_or(rest.len());
             if index < self.survival.len() {
                 return skipped.saturating_add(index as u32 + 1);
             }

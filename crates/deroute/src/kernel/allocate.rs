@@ -7,7 +7,6 @@ use crate::ids::Cycle;
 use crate::probe::collect::Delivery;
 use crate::routing::RouterView;
 use crate::spec::{Arbiter, Pointer};
-use crate::topology::Leg;
 
 impl Partition {
     /// Allocates in one router: rounds of input and output arbitration. Inputs that lost in one
@@ -76,15 +75,13 @@ impl Partition {
         }
         let mut ripe_at = Cycle::MAX;
         let (pointer, queues) = (u32::from(input.pointer), input.queues);
-        let by_age = self.plant.allocator.arbiter == Arbiter::Age;
+        let by_age = self.by_age;
         // VCs from the pointer on, then those before it.
-        let mut ahead = input.occupied >> pointer << pointer;
-        let mut behind = input.occupied & !(u64::MAX << pointer);
+        let mut turn = input.occupied.rotate_right(pointer);
         let mut best: Option<(Cycle, u8)> = None;
-        while ahead | behind != 0 {
-            let mask = if ahead != 0 { &mut ahead } else { &mut behind };
-            let vc = mask.trailing_zeros() as u8;
-            *mask &= *mask - 1;
+        while turn != 0 {
+            let vc = ((turn.trailing_zeros() + pointer) & 63) as u8;
+            turn &= turn - 1;
             let queue = queues as usize + usize::from(vc);
             if !self.ready(router, base, index, queue, &mut ripe_at) {
                 continue;
@@ -171,10 +168,8 @@ impl Partition {
         let packet = &mut pool[queue.head];
         let header = &mut packet.header;
         queue.routed = true;
-        if header.leg == Leg::PhaseA && header.root == state.id {
-            header.leg = Leg::PhaseB;
-        }
-        if header.destination == state.id && header.leg != Leg::PhaseA {
+        header.arrive(state.id);
+        if header.ends_at(state.id) {
             (queue.out, queue.vc) = (packet.port.0, 0);
             return;
         }

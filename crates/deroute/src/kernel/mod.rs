@@ -21,11 +21,11 @@ use std::sync::Arc;
 use partition::{Division, Partition};
 use plant::{Plant, WarmupTimes};
 
-use crate::ids::{Cycle, RouterId};
+use crate::ids::{Cycle, HostId, RouterId};
 use crate::outcome::Outcome;
 use crate::probe::collect::Bins;
 use crate::spec::{Spec, SpecError};
-use crate::topology::{Peer, Topology};
+use crate::topology::{Hop, Peer, Topology};
 
 /// One simulation point, ready to run.
 pub struct Simulation {
@@ -106,6 +106,18 @@ impl Simulation {
     /// Memory that a run needs.
     pub fn footprint(&self) -> Footprint {
         footprint(&self.plant)
+    }
+
+    /// The hops of a packet through the empty network, each with the router that takes it; the last
+    /// one is the port of the destination host. `None` if the packet never arrives, or if a host
+    /// does not exist.
+    pub fn trace(&self, from: HostId, to: HostId, seed: u64) -> Option<Vec<(RouterId, Hop)>> {
+        let (plan, topology) = (&self.plant.routing, &*self.plant.topology);
+        let exists = |host: HostId| host.0 < topology.hosts();
+        if !exists(from) || !exists(to) {
+            return None;
+        }
+        crate::routing::trace(plan, topology, (from, to), seed)
     }
 
     /// Runs the simulation. `watch` is called about every thousand cycles.

@@ -13,6 +13,7 @@ use crate::ids::{Cycle, HostId, PortId, RouterId, VcId};
 use crate::probe::collect::Collector;
 use crate::rng::{Owner, Stream};
 use crate::routing::{Header, Message, Queues, RouterView, Routing};
+use crate::spec::Arbiter;
 use crate::topology::Peer;
 use crate::traffic::Source;
 
@@ -139,10 +140,32 @@ pub(super) struct Host {
     pub(super) accepted: u64,
 }
 
-/// An event for another partition.
-pub(super) enum Mail {
-    Arrival { at: Cycle, port: u32, vc: u8, packet: Packet },
-    Credit { at: Cycle, event: u64 },
+/// A head on its way to an input buffer of another partition.
+pub(super) struct Arriving {
+    at: Cycle,
+    port: u32,
+    vc: u8,
+    packet: Packet,
+}
+
+/// Events for another partition.
+#[derive(Default)]
+pub(super) struct Mail {
+    pub(super) arrivals: Vec<Arriving>,
+    /// Time and event.
+    pub(super) credits: Vec<(Cycle, u64)>,
+}
+
+impl Mail {
+    pub(super) fn is_empty(&self) -> bool {
+        self.arrivals.is_empty() && self.credits.is_empty()
+    }
+
+    /// Moves everything to the end of `other`.
+    pub(super) fn append_to(&mut self, other: &mut Self) {
+        other.arrivals.append(&mut self.arrivals);
+        other.credits.append(&mut self.credits);
+    }
 }
 
 pub(super) struct Partition {
@@ -152,6 +175,7 @@ pub(super) struct Partition {
     pub(super) routing: Box<dyn Routing>,
     pub(super) watches: bool,
     pub(super) reconsiders: bool,
+    pub(super) by_age: bool,
     pub(super) routers: Vec<Router>,
     pub(super) inputs: Vec<Input>,
     pub(super) outputs: Vec<Output>,
@@ -181,7 +205,7 @@ pub(super) struct Partition {
     pub(super) requested: Vec<u16>,
     pub(super) losers: Vec<u16>,
     /// Mail for each partition.
-    pub(super) outbox: Vec<Vec<Mail>>,
+    pub(super) outbox: Vec<Mail>,
     pub(super) collector: Collector,
     /// Packets injected in the measurement: `[router][path kind]`.
     pub(super) paths: Vec<[u32; 5]>,
@@ -501,8 +525,8 @@ impl Partition {
             self.arrivals.push(at, arrival(link.port, vc, index));
         } else {
             let packet = self.pool.remove(index);
-            let mail = Mail::Arrival { at, port: link.port, vc, packet };
-            self.outbox[link.partition as usize].push(mail);
+            let arriving = Arriving { at, port: link.port, vc, packet };
+            self.outbox[link.partition as usize].arrivals.push(arriving);
         }
     }
 
@@ -513,18 +537,18 @@ impl Partition {
         if link.partition == self.index {
             self.credit_returns.push(at, event);
         } else {
-            self.outbox[link.partition as usize].push(Mail::Credit { at, event });
+            self.outbox[link.partition as usize].credits.push((at, event));
         }
     }
 
-    /// Takes mail from another partition.
-    pub(super) fn receive(&mut self, mail: Mail) {
-        match mail {
-            Mail::Credit { at, event } => self.credit_returns.push(at, event),
-            Mail::Arrival { at, port, vc, packet } => {
-                let index = self.pool.insert(packet);
-                self.arrivals.push(at, arrival(port, vc, index));
-            }
+    /// Takes the mail from another partition.
+    pub(super) fn receive(&mut self, mail: &mut Mail) {
+        for (at, event) in mail.credits.drain(..) {
+            self.credit_returns.push(at, event);
+        }
+        for Arriving { at, port, vc, packet } in mail.arrivals.drain(..) {
+            let index = self.pool.insert(packet);
+            self.arrivals.push(at, arrival(port, vc, index));
         }
     }
 }
@@ -562,6 +586,7 @@ impl Division<'_> {
             now: 0,
             watches: routing.watches_queues(),
             reconsiders: routing.reconsiders(),
+            by_age: plant.allocator.arbiter == Arbiter::Age,
             routing,
             routers: Vec::new(),
             inputs: Vec::new(),
@@ -583,7 +608,7 @@ impl Division<'_> {
             outgoing: Vec::new(),
             requested: Vec::new(),
             losers: Vec::new(),
-            outbox: (0..self.firsts.len() - 1).map(|_| Vec::new()).collect(),
+            outbox: (0..self.firsts.len() - 1).map(|_| Mail::default()).collect(),
             collector: Collector::new(),
             paths: vec![[0; 5]; (end - first) as usize],
             dependencies: record.then(super::dependencies::Observed::default),

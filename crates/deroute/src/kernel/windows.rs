@@ -4,55 +4,34 @@
 //! them. So each may run that long alone, and mail is exchanged between windows. The order of mail
 //! does not matter: what arrives in one cycle commutes.
 
-use std::sync::{Barrier, Mutex, PoisonError};
+use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 
 use super::partition::{Mail, Partition};
 use crate::ids::Cycle;
 
-/// Mail between every two partitions: `[from * partitions + to]`.
+/// Mail between partitions of different threads: `[from * partitions + to]`.
 struct Exchange {
-    boxes: Vec<Mutex<Vec<Mail>>>,
+    boxes: Vec<Mutex<Mail>>,
     partitions: usize,
 }
 
 impl Exchange {
-    fn post(&self, partition: &mut Partition) {
-        let from = partition.index as usize * self.partitions;
-        for (to, mail) in partition.outbox.iter_mut().enumerate() {
-            if !mail.is_empty() {
-                let mut slot =
-                    self.boxes[from + to].lock().unwrap_or_else(PoisonError::into_inner);
-                slot.append(mail);
-            }
-        }
-    }
-
-    fn collect(&self, partition: &mut Partition) {
-        let to = partition.index as usize;
-        for from in 0..self.partitions {
-            let slot = &self.boxes[from * self.partitions + to];
-            let mut mail = slot.lock().unwrap_or_else(PoisonError::into_inner);
-            for item in mail.drain(..) {
-                partition.receive(item);
-            }
-        }
+    fn slot(&self, from: u32, to: usize) -> MutexGuard<'_, Mail> {
+        let slot = &self.boxes[from as usize * self.partitions + to];
+        slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Runs every partition to cycle `to`, in windows of `lookahead` cycles.
 pub(super) fn run(partitions: &mut [Partition], to: Cycle, lookahead: Cycle, threads: usize) {
     let count = partitions.len();
-    if count == 1 {
-        partitions[0].run(to);
+    let threads = threads.min(count);
+    if threads == 1 {
+        turn(partitions, to, lookahead, None);
         return;
     }
     let boxes = (0..count * count).map(|_| Mutex::default()).collect();
     let exchange = Exchange { boxes, partitions: count };
-    let threads = threads.min(count);
-    if threads == 1 {
-        turn(partitions, to, lookahead, &exchange, None);
-        return;
-    }
     let barrier = Barrier::new(threads);
     std::thread::scope(|scope| {
         let mut rest = partitions;
@@ -60,39 +39,57 @@ pub(super) fn run(partitions: &mut [Partition], to: Cycle, lookahead: Cycle, thr
             let share = rest.len() / (threads - thread);
             let (mine, others) = rest.split_at_mut(share);
             rest = others;
-            let (exchange, barrier) = (&exchange, &barrier);
-            scope.spawn(move || turn(mine, to, lookahead, exchange, Some(barrier)));
+            let others = (&exchange, &barrier);
+            scope.spawn(move || turn(mine, to, lookahead, Some(others)));
         }
     });
 }
 
-/// One thread's part of [`run`].
+/// One thread's part of [`run`]: consecutive partitions, and the way to the others.
 fn turn(
     partitions: &mut [Partition],
     to: Cycle,
     lookahead: Cycle,
-    exchange: &Exchange,
-    barrier: Option<&Barrier>,
+    others: Option<(&Exchange, &Barrier)>,
 ) {
-    let wait = || {
-        if let Some(barrier) = barrier {
-            barrier.wait();
-        }
-    };
     let mut now = partitions[0].now;
     while now < to {
         let end = now.saturating_add(lookahead).min(to);
         for partition in partitions.iter_mut() {
             partition.run(end);
-            exchange.post(partition);
         }
-        wait();
-        for partition in partitions.iter_mut() {
-            exchange.collect(partition);
+        for index in 0..partitions.len() {
+            post(partitions, index, others.map(|(exchange, _)| exchange));
         }
-        // Mail of the next window must not be posted while this one's is being collected by a
-        // thread whose wheel cannot reach that far.
-        wait();
+        if let Some((exchange, barrier)) = others {
+            barrier.wait();
+            for partition in partitions.iter_mut() {
+                for from in 0..exchange.partitions {
+                    partition.receive(&mut exchange.slot(from as u32, partition.index as usize));
+                }
+            }
+            // Nobody may post the mail of the next window before this one's is collected: its
+            // times could lie beyond the horizon of a wheel that has not moved on.
+            barrier.wait();
+        }
         now = end;
+    }
+}
+
+/// Delivers the mail of one partition to those of the same thread, and posts the rest.
+fn post(partitions: &mut [Partition], index: usize, exchange: Option<&Exchange>) {
+    let (first, from) = (partitions[0].index as usize, partitions[index].index);
+    for to in 0..partitions[index].outbox.len() {
+        if partitions[index].outbox[to].is_empty() {
+            continue;
+        }
+        let mut mail = std::mem::take(&mut partitions[index].outbox[to]);
+        match (to.checked_sub(first).and_then(|local| partitions.get_mut(local)), exchange) {
+            (Some(partition), _) => partition.receive(&mut mail),
+            (None, Some(exchange)) => mail.append_to(&mut exchange.slot(from, to)),
+            (None, None) => unreachable!("one thread has all partitions"),
+        }
+        // Empty, but with room for the next window.
+        partitions[index].outbox[to] = mail;
     }
 }

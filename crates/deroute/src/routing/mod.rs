@@ -8,10 +8,13 @@
 mod minimal;
 mod piggyback;
 pub mod spec;
+mod trace;
 mod ugal;
 mod valiant;
 
 use std::sync::Arc;
+
+pub use trace::trace;
 
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::PathKind;
@@ -50,6 +53,20 @@ impl Header {
             kind: PathKind::Minimal,
             hops: 0,
         }
+    }
+
+    /// The packet is at a router: phase B begins at the intermediate one.
+    #[inline]
+    pub fn arrive(&mut self, at: RouterId) {
+        if self.leg == Leg::PhaseA && self.root == at {
+            self.leg = Leg::PhaseB;
+        }
+    }
+
+    /// Is the router the end of the path? A packet in phase A passes through its destination.
+    #[inline]
+    pub fn ends_at(&self, at: RouterId) -> bool {
+        self.destination == at && self.leg != Leg::PhaseA
     }
 }
 

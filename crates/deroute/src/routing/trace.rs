@@ -1,0 +1,54 @@
+//! The path of a single packet through an empty network.
+
+use super::{Header, Plan, Queues, RouterView};
+use crate::ids::{HostId, PortId, RouterId, VcId};
+use crate::rng::{Owner, Stream};
+use crate::topology::{Hop, Peer, Topology};
+
+/// A network without traffic.
+struct Empty;
+
+impl Queues for Empty {
+    fn port(&self, _port: PortId) -> u32 {
+        0
+    }
+
+    fn vc(&self, _port: PortId, _vc: VcId) -> u32 {
+        0
+    }
+}
+
+/// A path longer than this is a livelock.
+const LONGEST: usize = 255;
+
+/// The hops of a packet from `from` to `to`, with the router that takes each; the last one is the
+/// port of the destination host. `None` if it does not arrive.
+pub fn trace(
+    plan: &Plan,
+    topology: &dyn Topology,
+    (from, to): (HostId, HostId),
+    seed: u64,
+) -> Option<Vec<(RouterId, Hop)>> {
+    let mut agent = (plan.agent)(RouterId(0), topology.routers());
+    let mut header = Header::new(topology.router_of(to));
+    let mut at = topology.router_of(from);
+    let mut path = Vec::new();
+    while path.len() < LONGEST {
+        header.arrive(at);
+        if header.ends_at(at) {
+            let hop = Hop { port: topology.port_of(to), vc: VcId(0), place: header.place };
+            path.push((at, hop));
+            return Some(path);
+        }
+        let mut rng = Stream::new(seed, Owner::Router(at.0));
+        let mut view = RouterView { router: at, now: 0, queues: &Empty, rng: &mut rng };
+        let hop = agent.route(&mut view, &mut header);
+        path.push((at, hop));
+        header.place = hop.place;
+        match topology.peer(at, hop.port) {
+            Peer::Router { router, .. } => at = router,
+            _ => return None,
+        }
+    }
+    None
+}
