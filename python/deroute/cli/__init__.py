@@ -1,0 +1,27 @@
+"""The `deroute` command: one file per command, one line each in the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from deroute.cli import app as _app
+from deroute.cli import check, export, plot, point, run, schema, show
+
+#: Every command, in the order of `deroute --help`.
+COMMANDS: Sequence[Callable[..., Any]] = (
+    check.check,
+    run.run,
+    show.show,
+    plot.plot,
+    export.export,
+    point.point,
+    schema.schema,
+)
+
+app = _app.build(COMMANDS)
+
+
+def main() -> None:
+    """Entry point of the `deroute` command."""
+    app(prog_name="deroute")

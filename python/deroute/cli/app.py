@@ -1,0 +1,159 @@
+"""What all commands share: errors without tracebacks, exit codes, the console."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+from typer.core import TyperGroup
+
+from deroute import _engine
+from deroute.errors import InputError, Problem, SimulationError, SpecError
+from deroute.experiment import Experiment
+
+#: Exit codes.
+BAD_INPUT = 2
+FAILED = 1
+INTERRUPTED = 130
+
+_PIPE_WIDTH = 160
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Experiment file (TOML).")]
+Directory = Annotated[
+    Path, typer.Argument(metavar="DIR", help="Result directory, as `deroute run` names it.")
+]
+Pairs = Annotated[
+    list[str], typer.Option("--where", metavar="AXIS=LABEL", help="Only points with this label.")
+]
+
+
+def out() -> Console:
+    """Console for results; wide where it is no terminal, so that tables are whole."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+
+
+def err() -> Console:
+    """Console for everything else."""
+    return Console(stderr=True, highlight=False)
+
+
+class Group(TyperGroup):
+    """Reports what a user did wrong on one screen, with exit code 2 and no traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            report(error.problems)
+        except SpecError as error:
+            report([Problem(error.message, error.path, tuple(error.choices))])
+        except SimulationError as error:
+            err().print(Text(f"error: {error}", style="red"))
+            raise typer.Exit(FAILED) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            # The reader of a pipe has gone, as `head` does.
+            sys.stderr.close()
+            raise typer.Exit(FAILED) from None
+        raise typer.Exit(BAD_INPUT)
+
+
+def report(problems: Sequence[Problem]) -> None:
+    """Print problems to standard error."""
+    console = err()
+    for problem in problems:
+        first, *rest = problem.lines()
+        console.print(f"[bold red]error:[/] {escape(first)}", soft_wrap=True)
+        for line in rest:
+            console.print(escape(line), soft_wrap=True)
+
+
+def build(commands: Sequence[Callable[..., Any]]) -> typer.Typer:
+    """The application with these commands."""
+    app = typer.Typer(
+        name="deroute",
+        cls=Group,
+        help="Simulate routing and congestion in interconnection networks.",
+        epilog="Start with:  deroute check experiments/demo.toml",
+        no_args_is_help=True,
+        rich_markup_mode="markdown",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    for command in commands:
+        app.command(no_args_is_help=False)(command)
+
+    app.callback()(_options)
+    return app
+
+
+def _version(shown: bool) -> None:
+    if shown:
+        out().print(f"deroute {_engine.VERSION}")
+        raise typer.Exit
+
+
+def _options(
+    _: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Options of the command itself."""
+
+
+def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
+    """`key=value` options as a table."""
+    table = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise InputError.of(f"{text!r} is not written as key=value", option)
+        table[key.strip()] = value.strip()
+    return table
+
+
+def labels(experiment: Experiment, texts: Sequence[str]) -> dict[str, Any]:
+    """`--where` options as labels of the experiment's axes."""
+    chosen = {}
+    for axis, text in pairs(texts, "--where").items():
+        if axis not in experiment.axes:
+            raise InputError.of(f"unknown axis `{axis}`", "--where", experiment.axes)
+        known = experiment.axes[axis]
+        match = next((label for label in known if _same(label, text)), None)
+        if match is None:
+            raise InputError.of(f"no label {text!r} on the axis {axis}", "--where", known)
+        chosen[axis] = match
+    return chosen
+
+
+def _same(label: Any, text: str) -> bool:
+    if isinstance(label, str):
+        return label == text
+    try:
+        return float(text) == label
+    except ValueError:
+        return False
+
+
+def duration(seconds: float) -> str:
+    """Seconds as `1 h 05 min`, `2 min 10 s` or `8 s`."""
+    whole = max(1, round(seconds))
+    if whole >= 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+    return f"{whole // 60} min {whole % 60:02} s" if whole >= 60 else f"{whole} s"
+
+
+def megabytes(size: int | None) -> str:
+    """Bytes as `12 MB`."""
+    if size is None:
+        return "no limit (an injection queue is unlimited)"
+    return f"{size / 1e6:,.0f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} KB"

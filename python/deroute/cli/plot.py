@@ -1,0 +1,57 @@
+"""`deroute plot`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deroute import figures
+from deroute.cli import app
+from deroute.errors import InputError
+from deroute.figures import FigureError
+from deroute.figures.study import Study
+from deroute.frame import Results, load_results
+
+
+def plot(
+    directory: app.Directory,
+    formats: Annotated[
+        list[str],
+        typer.Option("--format", help=f"{', '.join(figures.FORMATS)}; may be repeated."),
+    ] = list(figures.FORMATS),  # noqa: B006
+) -> None:
+    """Draw the figures of an experiment from the points that are finished.
+
+        deroute plot runs/demo
+        deroute plot runs/demo --format svg --format pdf
+    """
+    for path in plot_directory(directory, formats):
+        print(f"figure: {path}")
+
+
+def plot_directory(directory: Path, formats: Sequence[str]) -> list[Path]:
+    """Draw every figure of a result directory into it; returns the files."""
+    results = load_results(directory)
+    drawn = study(results)
+    files = []
+    try:
+        for table in figures.read_figures(results.experiment.figures, results.experiment.axes):
+            files += figures.draw(drawn, table, directory / table.name, formats)
+    except FigureError as error:
+        raise InputError.of(error.message, error.path, error.choices) from error
+    return files
+
+
+def study(results: Results) -> Study:
+    """Results as the figures want them."""
+    topology = results.experiment.base["network"]["topology"]
+    return Study(
+        axes=results.experiment.axes,
+        frame=results.frame,
+        outcomes=results.outcomes,
+        engine=results.engine,
+        routers_per_group=topology.get("dragonfly", {}).get("a"),
+    )

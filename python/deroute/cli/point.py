@@ -1,0 +1,90 @@
+"""`deroute point`."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from typing import Annotated, Any
+
+import typer
+from rich.progress import Progress
+from rich.table import Table
+
+from deroute import api
+from deroute.cli import app
+from deroute.errors import InputError, SpecError
+from deroute.experiment import Experiment, Value
+from deroute.results import Outcome
+from deroute.spec import assign
+
+
+def point(
+    file: app.File,
+    where: app.Pairs = [],  # noqa: B006
+    assignments: Annotated[
+        list[str],
+        typer.Option("--set", metavar="PATH=VALUE", help="Set an entry of the spec (TOML value)."),
+    ] = [],  # noqa: B006
+    threads: Annotated[int, typer.Option(min=1, help="Threads inside the simulation.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole result.")] = False,
+) -> None:
+    """Run one point of an experiment and print its result; nothing is kept.
+
+    Without `--where` it is the base spec of the file.
+
+        deroute point experiments/demo.toml --set traffic.load=0.3 --json
+        deroute point experiments/demo.toml --where routing=PB --set 'run.measure="20 us"'
+    """
+    experiment = Experiment.load(file)
+    spec, labels = _spec(experiment, where, assignments)
+    try:
+        with Progress(console=app.err(), transient=True) as bar:
+            task = bar.add_task("simulating")
+            outcome = api.simulate(
+                spec,
+                threads=threads,
+                progress=lambda cycle, of: bar.update(task, completed=cycle, total=of),
+            )
+    except SpecError as error:
+        if any(error.path.startswith(path) for path in app.pairs(assignments, "--set")):
+            raise
+        place = experiment.origin(labels, error.path)
+        raise InputError([experiment.problem(place, error.message, error.choices)]) from error
+    if as_json:
+        print(json.dumps(outcome.to_json()))
+    else:
+        app.out().print(_table(outcome))
+
+
+def _spec(
+    experiment: Experiment, where: list[str], assignments: list[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    labels = app.labels(experiment, where)
+    spec = experiment.base
+    for axis in experiment.sweep:
+        if axis.name in labels:
+            chosen = next(value for value in axis.values if value.label == labels[axis.name])
+            _apply(spec, chosen)
+    for path, text in app.pairs(assignments, "--set").items():
+        assign(spec, path, _value(text))
+    return spec, labels
+
+
+def _apply(spec: dict[str, Any], value: Value) -> None:
+    for path, new in value.assignments.items():
+        assign(spec, path, new)
+
+
+def _value(text: str) -> Any:
+    """A TOML value; what is none is a text, so that quotes are not needed."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _table(outcome: Outcome) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for name, value in outcome.scalars().items():
+        table.add_row(name, f"{value:.6g}" if isinstance(value, float) else str(value))
+    return table

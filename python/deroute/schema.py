@@ -1,0 +1,112 @@
+"""JSON Schema of experiment files: the engine's schema of a spec, and the lab's own tables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from deroute import _engine, figures
+
+_LABEL = {"type": ["string", "number"], "description": "What the value is called."}
+
+
+def experiment_schema() -> dict[str, Any]:
+    """JSON Schema of an experiment file."""
+    spec = json.loads(_engine.schema("spec"))
+    definitions = spec.pop("$defs")
+    spec.pop("$schema", None)
+    definitions["Spec"] = spec
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Deroute experiment",
+        "type": "object",
+        "required": ["name", "base"],
+        "additionalProperties": False,
+        "properties": {
+            "name": _text("Name of the experiment and of its result directory."),
+            "title": _text("Title of tables and figures."),
+            "base": {
+                "description": "A spec. What every point sets on an axis may be left out.",
+                "$ref": "#/$defs/PartialSpec",
+            },
+            "axis": _tables("Dimensions of the sweep.", _axis()),
+            "skip": _tables(
+                "Combinations of labels that are not run.",
+                {"type": "object", "additionalProperties": _one_or_more(_LABEL)},
+            ),
+            "figure": _tables("Figures drawn from the results.", _figure()),
+        },
+        "$defs": definitions | {"PartialSpec": _partial(spec)},
+    }
+
+
+def _partial(spec: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in spec.items() if key != "required"}
+
+
+def _text(description: str) -> dict[str, Any]:
+    return {"type": "string", "description": description}
+
+
+def _tables(description: str, items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "description": description, "items": items}
+
+
+def _one_or_more(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [schema, {"type": "array", "items": schema}]}
+
+
+def _axis() -> dict[str, Any]:
+    number = {"type": "number"}
+    steps = {
+        "type": "object",
+        "description": "Evenly spaced numbers, both ends included.",
+        "required": ["from", "to", "step"],
+        "additionalProperties": False,
+        "properties": {"from": number, "to": number, "step": number},
+    }
+    named = {
+        "type": "object",
+        "required": ["label", "set"],
+        "additionalProperties": False,
+        "properties": {
+            "label": _LABEL,
+            "set": {"type": "object", "description": "Spec path to value; tables are replaced."},
+        },
+    }
+    return {
+        "type": "object",
+        "required": ["name"],
+        "oneOf": [{"required": ["values"]}, {"required": ["range", "path"]}],
+        "additionalProperties": False,
+        "properties": {
+            "name": _text("Name of the axis."),
+            "path": _text("Spec path that plain values set."),
+            "values": {"type": "array", "minItems": 1, "items": {"anyOf": [_LABEL, named]}},
+            "range": steps,
+        },
+    }
+
+
+def _figure() -> dict[str, Any]:
+    kinds = figures.CATALOGUE.values()
+    options: dict[str, Any] = {}
+    for kind in kinds:
+        for name, option in kind.options.items():
+            options[name] = {"enum": list(option.choices)} if option.choices else {}
+    axis = "Axis on which this is drawn."
+    return {
+        "type": "object",
+        "required": ["name", "kind"],
+        "additionalProperties": False,
+        "properties": {
+            "name": _text("Name of the figure's files."),
+            "kind": {"oneOf": [{"const": k.name, "description": k.summary} for k in kinds]},
+            "title": _text("Title of the figure."),
+            "x": _text(axis),
+            "series": _text(axis),
+            "panel": _text(axis),
+            "where": {"type": "object", "additionalProperties": _one_or_more(_LABEL)},
+            **options,
+        },
+    }
