@@ -132,11 +132,25 @@ impl Partition {
         if !self.queues[queue].routed || again {
             self.route(router, base, queue);
         }
-        let bit = input as u32 - base;
         if again {
+            let bit = input as u32 - base;
             let words = self.routers[router as usize].words;
             self.waits[(words + bit / 64) as usize].restless |= 1 << (bit % 64);
         }
+        self.fits(router, base, input, queue, ripe_at)
+    }
+
+    /// The same for a head that has been routed.
+    #[inline]
+    fn fits(
+        &mut self,
+        router: u32,
+        base: u32,
+        input: usize,
+        queue: usize,
+        ripe_at: &mut Cycle,
+    ) -> bool {
+        let bit = input as u32 - base;
         let Queue { out, vc, size, .. } = self.queues[queue];
         let output = &mut self.outputs[(base + u32::from(out)) as usize];
         if output.busy_until > self.now {
@@ -254,7 +268,7 @@ impl Partition {
             let input = (base + u32::from(port)) as usize;
             let queue = self.inputs[input].queues as usize
                 + usize::from(self.inputs[input].request);
-            if self.ready(router, base, input, queue, &mut ignored) {
+            if self.fits(router, base, input, queue, &mut ignored) {
                 self.grant(base, port, out);
             } else {
                 self.losers.push(port);
