@@ -1,0 +1,211 @@
+//! The engine against the phit-by-phit model of `reference/`: the whole result must be the same,
+//! to the last bit.
+//!
+//! Fixed grids pair every routing with every pattern, and every switch with every wiring; random
+//! specs combine all of it. Overload with full injection queues is part of both.
+
+mod reference;
+mod support;
+
+use deroute::RunOptions;
+use deroute::spec::{DragonflySpec, Quantity, Spec, Switch, Topology};
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::TestCaseError;
+use support::catalogue::{
+    DRAGONFLIES, INJECTIONS, PATTERNS, PLAIN_PATTERNS, ROUTINGS, SIZES, SWITCHES,
+};
+use support::value;
+
+/// The engine, in several partitions, gives what the model gives.
+fn compare(spec: &Spec) -> Result<(), String> {
+    let mut spec = spec.clone();
+    spec.probes.links = true;
+    let options = RunOptions { threads: 1, partitions: Some(2) };
+    let engine = support::attempt(&spec, &options).map_err(|error| error.to_string());
+    let difference =
+        engine.and_then(|outcome| reference::Model::new(&spec).run().compare(&outcome));
+    difference.map_err(|difference| format!("{difference}\n\n{}", support::show(&spec)))
+}
+
+fn agree(spec: &Spec) {
+    compare(spec).unwrap_or_else(|difference| panic!("{difference}"));
+}
+
+fn wired(dragonfly: &str) -> Spec {
+    let mut spec = support::dragonfly(1, 2, 1);
+    spec.network.topology = Topology::Dragonfly(value::<DragonflySpec>(dragonfly));
+    spec.run.warmup = deroute::spec::Warmup::Fixed(150.into());
+    spec.run.measure = 450.into();
+    spec.probes.series = Some(40.into());
+    spec.probes.series_before = Some(100.into());
+    spec
+}
+
+/// Every routing under every pattern, beyond saturation.
+#[test]
+fn routings_and_patterns() {
+    for (r, routing) in ROUTINGS.into_iter().enumerate() {
+        for (p, pattern) in PATTERNS.into_iter().enumerate() {
+            let mut spec = wired(DRAGONFLIES[if (r + p) % 4 == 0 { 7 } else { (r + 3 * p) % 7 }]);
+            spec.routing = value(routing);
+            spec.traffic.pattern = value(pattern);
+            spec.traffic.load = [0.2, 0.5, 1.0][(r + p) % 3];
+            spec.network.switch = value(SWITCHES[(5 * r + p) % SWITCHES.len()]);
+            spec.run.seed = (r * 100 + p) as u64;
+            agree(&spec);
+        }
+    }
+}
+
+/// Every switch in every wiring, with mixed packet sizes and buffers of one packet.
+#[test]
+fn switches_and_wirings() {
+    for (s, switch) in SWITCHES.into_iter().enumerate() {
+        for (d, dragonfly) in DRAGONFLIES.into_iter().enumerate() {
+            let mut spec = wired(dragonfly);
+            spec.network.switch = value(switch);
+            spec.network.nic.latency = [0, 5, 1][(s + d) % 3].into();
+            for (name, buffer) in [("local", [16, 24, 64]), ("global", [16, 37, 200])] {
+                let link = spec.network.links.get_mut(name).unwrap();
+                link.buffer = buffer[(s + 2 * d) % 3].into();
+            }
+            spec.traffic.packet_size = value(SIZES[(s + d) % SIZES.len()]);
+            spec.traffic.load = [1.0, 0.4, 0.8][d % 3];
+            spec.routing = value(ROUTINGS[(s + 3 * d) % ROUTINGS.len()]);
+            spec.run.seed = (s * 100 + d) as u64;
+            agree(&spec);
+        }
+    }
+}
+
+/// A single switch of every kind under every load and size of packets.
+#[test]
+fn crossbars() {
+    for (s, switch) in SWITCHES.into_iter().enumerate() {
+        for (n, size) in SIZES.into_iter().enumerate() {
+            let mut spec = support::crossbar([2, 3, 8, 5, 1 + 3, 13][(s + n) % 6]);
+            spec.network.switch = value(switch);
+            spec.traffic.packet_size = value(size);
+            spec.traffic.pattern = value(PLAIN_PATTERNS[(s + n) % 3]);
+            spec.traffic.injection = value(INJECTIONS[(s / 3 + n) % 3]);
+            spec.traffic.load = [0.3, 0.7, 0.97][(s + 2 * n) % 3];
+            spec.network.nic.latency = [0, 5][n % 2].into();
+            if s % 2 == 0 {
+                spec.network.nic.injection_queue = None;
+            }
+            agree(&spec);
+        }
+    }
+}
+
+/// Load and pattern change in the middle of the measurement.
+#[test]
+fn transients() {
+    for (n, routing) in ROUTINGS.into_iter().enumerate() {
+        let mut spec = wired(DRAGONFLIES[n % 7]);
+        spec.routing = value(routing);
+        spec.traffic.injection = value(INJECTIONS[n % 3]);
+        spec.traffic.load = 0.2;
+        spec.traffic.then = value(
+            "[{ at = 50, load = 0.9, pattern = { adversarial = { offset = 1 } } }, \
+             { at = 120, load = 0.0 }, { at = 300, load = 0.6, pattern = 'adversarial_local' }]",
+        );
+        agree(&spec);
+    }
+}
+
+prop_compose! {
+    /// A switch with any parameters. Its output buffer holds a packet of 16 phits.
+    fn switches()(
+        kind in 0..3,
+        pipeline in select(&[0u64, 1, 2, 3, 5, 10, 17, 90][..]),
+        speedup in 1..=3u8,
+        buffer in prop_oneof![16..24u64, 16..200u64],
+        iterations in 1..=3u8,
+        (age, on_request, transit_priority) in any::<(bool, bool, bool)>(),
+    ) -> Switch {
+        let allocator = value(&format!(
+            "{{ iterations = {iterations}, arbiter = '{}', pointer = '{}', \
+             transit_priority = {transit_priority} }}",
+            if age { "age" } else { "round-robin" },
+            if on_request { "on-request" } else { "on-grant" },
+        ));
+        let (pipeline, output_buffer) = (Quantity::from(pipeline), Quantity::from(buffer));
+        match kind {
+            0 => Switch::InputQueued { pipeline, allocator },
+            1 => Switch::CombinedQueued { pipeline, speedup, output_buffer, allocator },
+            _ => Switch::OutputQueued { pipeline, output_buffer: age.then_some(output_buffer) },
+        }
+    }
+}
+
+prop_compose! {
+    /// Loads, sizes, queues and lengths for a spec of any topology.
+    fn dressed(base: Spec)(
+        switch in switches(),
+        size in select(&SIZES[..]),
+        injection in select(&INJECTIONS[..]),
+        load in prop_oneof![0.02..0.5, 0.5..0.97, Just(0.97)],
+        queue in prop_oneof![Just(None), (16..60u64).prop_map(Some)],
+        latency in select(&[0u64, 0, 1, 5][..]),
+        (warmup, measure, seed) in (0..300u64, 100..400u64, any::<u64>()),
+        (width, before) in (1..100u64, 0..300u64),
+    ) -> Spec {
+        let mut spec = base.clone();
+        spec.network.switch = switch;
+        spec.network.nic.latency = latency.into();
+        spec.network.nic.injection_queue = queue.map(Quantity::from);
+        spec.traffic.packet_size = value(size);
+        spec.traffic.injection = value(injection);
+        spec.traffic.load = load;
+        spec.run.seed = seed;
+        spec.run.warmup = deroute::spec::Warmup::Fixed(warmup.into());
+        spec.run.measure = measure.into();
+        spec.probes.series = Some(width.into());
+        spec.probes.series_before = (before > 0 && before <= warmup).then(|| before.into());
+        spec
+    }
+}
+
+fn networks() -> impl Strategy<Value = Spec> {
+    let link = || (1..20u64, prop_oneof![Just(16u64), 16..80u64], 0..2u8);
+    (dressed(support::dragonfly(1, 2, 1)), select(&DRAGONFLIES[..]), link(), link()).prop_flat_map(
+        |(mut spec, dragonfly, local, global)| {
+            spec.network.topology = Topology::Dragonfly(value(dragonfly));
+            for (name, (latency, buffer, more)) in [("local", local), ("global", global)] {
+                let link = spec.network.links.get_mut(name).unwrap();
+                (link.latency, link.buffer) = (latency.into(), buffer.into());
+                link.vcs += more;
+            }
+            (Just(spec), select(&ROUTINGS[..]), select(&PATTERNS[..])).prop_map(
+                |(mut spec, routing, pattern)| {
+                    spec.routing = value(routing);
+                    spec.traffic.pattern = value(pattern);
+                    spec
+                },
+            )
+        },
+    )
+}
+
+fn check(spec: Spec) -> Result<(), TestCaseError> {
+    compare(&spec).map_err(TestCaseError::fail)
+}
+
+/// Random Dragonflies with random everything.
+#[test]
+fn random_networks() {
+    support::runner(250).run(&networks(), check).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Random single switches.
+#[test]
+fn random_crossbars() {
+    let specs = (2..10u32, select(&PLAIN_PATTERNS[..])).prop_flat_map(|(hosts, pattern)| {
+        let mut spec = support::crossbar(hosts);
+        spec.traffic.pattern = value(pattern);
+        dressed(spec)
+    });
+    support::runner(150).run(&specs, check).unwrap_or_else(|error| panic!("{error}"));
+}

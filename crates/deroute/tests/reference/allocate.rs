@@ -1,0 +1,187 @@
+//! The allocator: which heads are granted in a cycle.
+
+use deroute::ids::RouterId;
+use deroute::routing::RouterView;
+use deroute::spec::{Arbiter, Pointer};
+use deroute::topology::{Leg, Peer};
+
+use super::switch::{Queued, Wish};
+use super::{Model, Parcel};
+
+/// An input port asks for an output.
+#[derive(Clone, Copy)]
+struct Request {
+    input: usize,
+    vc: usize,
+    output: usize,
+    generated: u32,
+}
+
+impl Model {
+    /// One cycle of one router.
+    pub(super) fn allocate(&mut self, router: usize) {
+        let ports = self.routers[router].inputs.len();
+        let considered: Vec<usize> = (0..ports)
+            .filter(|&port| self.routers[router].input_idle(port))
+            .filter(|&port| matches!(self.routers[router].peers[port], Peer::Host(_)))
+            .filter_map(|port| self.routers[router].inputs[port].lanes[0].waiting.front().copied())
+            .collect();
+        for &packet in &considered {
+            self.packets[packet].blocked += 1;
+        }
+        let mut contenders: Vec<usize> = (0..ports).collect();
+        for _ in 0..self.net.allocator.iterations {
+            let requests: Vec<Request> =
+                contenders.iter().filter_map(|&port| self.request(router, port)).collect();
+            contenders.clear();
+            let mut outputs: Vec<usize> = Vec::new();
+            for request in &requests {
+                if !outputs.contains(&request.output) {
+                    outputs.push(request.output);
+                }
+            }
+            for output in outputs {
+                let rivals = requests.iter().filter(|r| r.output == output).copied().collect();
+                contenders.extend(self.arbitrate(router, output, rivals));
+            }
+            contenders.sort_unstable();
+        }
+    }
+
+    /// Input arbitration: the request of a port.
+    fn request(&mut self, router: usize, port: usize) -> Option<Request> {
+        if !self.routers[router].input_idle(port) {
+            return None;
+        }
+        let vcs = self.routers[router].inputs[port].lanes.len();
+        let pointer = self.routers[router].inputs[port].pointer;
+        let mut best: Option<Request> = None;
+        for vc in (0..vcs).map(|offset| (pointer + offset) % vcs) {
+            let Some((packet, wish)) = self.consider(router, port, vc) else { continue };
+            if !self.ready(router, packet, wish) {
+                continue;
+            }
+            let generated = self.packets[packet].generated;
+            let request = Request { input: port, vc, output: wish.port, generated };
+            match self.net.allocator.arbiter {
+                Arbiter::RoundRobin => {
+                    best = Some(request);
+                    break;
+                }
+                Arbiter::Age if best.is_none_or(|b| generated < b.generated) => {
+                    best = Some(request);
+                }
+                Arbiter::Age => {}
+            }
+        }
+        if let (Some(request), Pointer::OnRequest) = (best, self.net.allocator.pointer) {
+            self.routers[router].inputs[port].pointer = (request.vc + 1) % vcs;
+        }
+        best
+    }
+
+    /// The head of a queue and where it wants to go.
+    fn consider(&mut self, router: usize, port: usize, vc: usize) -> Option<(usize, Wish)> {
+        let from_host = matches!(self.routers[router].peers[port], Peer::Host(_));
+        let lane = &self.routers[router].inputs[port].lanes[vc];
+        let packet = *lane.waiting.front()?;
+        let keep = lane.wish.filter(|_| !(from_host && self.agent.reconsiders()));
+        let wish = keep.unwrap_or_else(|| self.route(router, packet));
+        self.routers[router].inputs[port].lanes[vc].wish = Some(wish);
+        Some((packet, wish))
+    }
+
+    fn route(&mut self, router: usize, packet: usize) -> Wish {
+        let id = RouterId(router as u32);
+        let packet = &mut self.packets[packet];
+        let header = &mut packet.header;
+        if header.leg == Leg::PhaseA && header.root == id {
+            header.leg = Leg::PhaseB;
+        }
+        if header.destination == id && header.leg != Leg::PhaseA {
+            let port = self.net.topology.port_of(packet.destination).index();
+            return Wish { port, vc: 0, place: None };
+        }
+        let queues = Queued { router: &self.routers[router], net: &self.net };
+        let rng = &mut self.streams[router];
+        let mut view = RouterView { router: id, now: self.now, queues: &queues, rng };
+        let hop = self.agent.route(&mut view, header);
+        Wish { port: hop.port.index(), vc: hop.vc.index(), place: Some(hop.place) }
+    }
+
+    fn ready(&self, router: usize, packet: usize, wish: Wish) -> bool {
+        let size = self.packets[packet].size;
+        let here = &self.routers[router];
+        let idle = self.net.ideal || here.output_idle(wish.port);
+        let credits = here.outputs[wish.port].credits.get(wish.vc);
+        let backlog = here.backlog(&self.net, wish.port, self.now);
+        idle && credits.is_none_or(|&credits| credits >= size)
+            && backlog.saturating_add(size.into()) <= self.net.output_buffer
+    }
+
+    /// Output arbitration: grants, and returns the losers.
+    fn arbitrate(&mut self, router: usize, output: usize, mut rivals: Vec<Request>) -> Vec<usize> {
+        let ports = self.routers[router].inputs.len();
+        let pointer = self.routers[router].outputs[output].pointer;
+        let allocator = &self.net.allocator;
+        let peers = &self.routers[router].peers;
+        rivals.sort_by_key(|rival| {
+            let host = matches!(peers[rival.input], Peer::Host(_));
+            let aged = allocator.arbiter == Arbiter::Age;
+            (
+                allocator.transit_priority && host,
+                if aged { rival.generated } else { 0 },
+                (rival.input + ports - pointer) % ports,
+            )
+        });
+        let mut losers = Vec::new();
+        for (rank, rival) in rivals.into_iter().enumerate() {
+            let lane = &self.routers[router].inputs[rival.input].lanes[rival.vc];
+            let (packet, wish) = (lane.waiting[0], lane.wish.expect("a routed head"));
+            let wins = if self.net.ideal { self.ready(router, packet, wish) } else { rank == 0 };
+            if wins {
+                self.grant(router, rival, wish);
+            } else {
+                losers.push(rival.input);
+            }
+        }
+        losers
+    }
+
+    fn grant(&mut self, router: usize, winner: Request, wish: Wish) {
+        let now = self.now;
+        let Request { input, vc, output, .. } = winner;
+        let here = &mut self.routers[router];
+        let size = self.packets[here.inputs[input].lanes[vc].waiting[0]].size;
+        let index = here.connect((input, vc), size, now);
+        here.outputs[output].pointer = (input + 1) % here.inputs.len();
+        if self.net.allocator.pointer == Pointer::OnGrant {
+            here.inputs[input].pointer = (vc + 1) % here.inputs[input].lanes.len();
+        }
+        let packet = &mut self.packets[index];
+        match here.peers[input] {
+            Peer::Host(host) => {
+                self.hosts[host.index()].queued -= size;
+                // Counted when it was considered in this cycle.
+                packet.blocked -= 1;
+                packet.injected = now;
+                self.record.inject(router, packet);
+            }
+            Peer::Router { router, port, class } => {
+                let latency = self.net.classes[usize::from(class)].latency;
+                let (router, port) = (router.index(), port.index());
+                let credits = Parcel::Credits { router, port, vc, phits: size };
+                self.mail.entry(now + latency).or_default().push(credits);
+            }
+            Peer::Unused => panic!("a packet came from nowhere"),
+        }
+        self.record.grants += 1;
+        match wish.place {
+            Some(place) => {
+                packet.header.place = place;
+                packet.header.hops += 1;
+            }
+            None => self.record.delivered += 1,
+        }
+    }
+}

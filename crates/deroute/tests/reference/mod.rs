@@ -1,0 +1,263 @@
+//! A second simulator, kept naive: it moves every phit in every cycle.
+//!
+//! Written from `docs/kernel.md`, it shares nothing with the engine's kernel. Each cycle visits all
+//! routers, ports and virtual channels; phits cross input buffers, crossbar, pipeline, output
+//! buffer and link one by one; credits and broadcasts are messages. It computes no departure time
+//! in advance: times follow from the phits. Every buffer is compared with its capacity in every
+//! cycle, and a link that has begun a packet must have its next phit.
+//!
+//! Wiring, traffic, routing algorithms and random streams are the engine's own.
+
+mod allocate;
+mod record;
+mod resolved;
+mod switch;
+
+use std::collections::BTreeMap;
+
+use deroute::ids::{HostId, PortId, RouterId};
+use deroute::rng::{Owner, Stream};
+use deroute::routing::{Header, Message, RouterView, Routing};
+use deroute::spec::Spec;
+use deroute::topology::Peer;
+use deroute::traffic::Source;
+
+pub use record::Record;
+use resolved::Resolved;
+use switch::{Departure, Queued, Router};
+
+/// A packet, from its generation to the end of the run.
+#[derive(Clone, Debug)]
+struct Packet {
+    source: HostId,
+    destination: HostId,
+    size: u32,
+    generated: u32,
+    /// Cycle of the first grant.
+    injected: u32,
+    /// Cycles in which it was considered for injection and not granted.
+    blocked: u32,
+    header: Header,
+}
+
+/// One phit of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Phit {
+    packet: usize,
+    index: u32,
+}
+
+/// Something that arrives at a given cycle.
+#[derive(Clone, Debug)]
+enum Parcel {
+    /// A phit, at a queue of an input port.
+    Phit { router: usize, port: usize, vc: usize, phit: Phit },
+    /// Credits, at an output port.
+    Credits { router: usize, port: usize, vc: usize, phits: u32 },
+    /// A generated packet, at its router.
+    Fresh { packet: usize },
+    /// A broadcast of a routing algorithm.
+    Broadcast { from: RouterId, content: u32 },
+}
+
+/// The generator of a host.
+struct Host {
+    source: Source,
+    next: u32,
+    /// Phits in the injection queue.
+    queued: u32,
+}
+
+/// The network in motion.
+pub struct Model {
+    net: Resolved,
+    agent: Box<dyn Routing>,
+    streams: Vec<Stream>,
+    routers: Vec<Router>,
+    hosts: Vec<Host>,
+    packets: Vec<Packet>,
+    /// What is on the way, by the cycle of its arrival.
+    mail: BTreeMap<u32, Vec<Parcel>>,
+    /// Packets whose last phit is on the way to its host, with the cycle of its consumption.
+    leaving: Vec<(u32, usize)>,
+    now: u32,
+    record: Record,
+}
+
+impl Model {
+    /// Wires the network of a spec.
+    pub fn new(spec: &Spec) -> Self {
+        let net = Resolved::new(spec);
+        let topology = &net.topology;
+        let routers = (0..topology.routers()).map(|r| Router::new(&net, RouterId(r))).collect();
+        let streams =
+            (0..topology.routers()).map(|r| Stream::new(spec.run.seed, Owner::Router(r))).collect();
+        let host = |h: u32| {
+            let (source, next) = net.workload.source(HostId(h), spec.run.seed);
+            Host { source, next, queued: 0 }
+        };
+        let hosts = (0..topology.hosts()).map(host).collect();
+        let agent = (net.plan.agent)(RouterId(0), topology.routers());
+        let record = Record::new(&net);
+        Self {
+            net,
+            agent,
+            streams,
+            routers,
+            hosts,
+            packets: Vec::new(),
+            mail: BTreeMap::new(),
+            leaving: Vec::new(),
+            now: 0,
+            record,
+        }
+    }
+
+    /// Runs to the end of the measurement.
+    pub fn run(mut self) -> Record {
+        while self.now < self.net.to {
+            self.arrivals();
+            self.generate();
+            self.broadcast();
+            for router in 0..self.routers.len() {
+                self.allocate(router);
+            }
+            self.move_phits();
+            self.now += 1;
+        }
+        // What was granted an output to a host counts as delivered: let its phits arrive.
+        while self.record.consumed < self.record.delivered {
+            self.arrivals();
+            self.move_phits();
+            self.now += 1;
+        }
+        self.record
+    }
+
+    fn post(&mut self, delay: u32, parcel: Parcel) {
+        self.mail.entry(self.now + delay).or_default().push(parcel);
+    }
+
+    /// Applies what is due in this cycle.
+    fn arrivals(&mut self) {
+        let due = self.mail.remove(&self.now).unwrap_or_default();
+        for parcel in due {
+            match parcel {
+                Parcel::Phit { router, port, vc, phit } => {
+                    self.routers[router].accept(port, vc, phit);
+                }
+                Parcel::Credits { router, port, vc, phits } => {
+                    self.routers[router].credit(&self.net, port, vc, phits);
+                }
+                Parcel::Fresh { packet } => self.enter(packet),
+                Parcel::Broadcast { from, content } => self.agent.message(from, content),
+            }
+        }
+        for router in &self.routers {
+            router.check_inputs(&self.net);
+        }
+    }
+
+    /// Hosts generate packets.
+    fn generate(&mut self) {
+        let now = self.now;
+        for index in 0..self.hosts.len() {
+            let (id, host) = (HostId(index as u32), &mut self.hosts[index]);
+            if host.next != now {
+                continue;
+            }
+            let demand = self.net.workload.demand(id, &mut host.source, now);
+            host.next = self.net.workload.next(id, &mut host.source, Some(now));
+            let size = u32::from(demand.size);
+            let fits = u64::from(host.queued) + u64::from(size) <= self.net.injection_queue;
+            self.record.attempt(now, size, fits);
+            if !fits {
+                continue;
+            }
+            host.queued += size;
+            let to = self.net.topology.router_of(demand.destination);
+            let packet = self.packets.len();
+            self.packets.push(Packet {
+                source: id,
+                destination: demand.destination,
+                size,
+                generated: now,
+                injected: u32::MAX,
+                blocked: 0,
+                header: Header::new(to),
+            });
+            match self.net.host_latency {
+                0 => self.enter(packet),
+                latency => self.post(latency, Parcel::Fresh { packet }),
+            }
+        }
+    }
+
+    /// A generated packet reaches its router, whole.
+    fn enter(&mut self, packet: usize) {
+        let Packet { source, size, .. } = self.packets[packet];
+        let router = self.net.topology.router_of(source).index();
+        let port = self.net.topology.port_of(source).index();
+        for index in 0..size {
+            self.routers[router].accept(port, 0, Phit { packet, index });
+        }
+    }
+
+    /// Every router shows its queues to its agent, in every cycle.
+    fn broadcast(&mut self) {
+        if !self.agent.watches_queues() {
+            return;
+        }
+        for (index, router) in self.routers.iter().enumerate() {
+            let from = RouterId(index as u32);
+            let queues = Queued { router, net: &self.net };
+            let rng = &mut self.streams[index];
+            let mut view = RouterView { router: from, now: self.now, queues: &queues, rng };
+            let mut messages: Vec<Message> = Vec::new();
+            self.agent.queues_changed(&mut view, &mut messages);
+            for Message { delay, content } in messages {
+                let due = self.mail.entry(self.now + delay).or_default();
+                due.push(Parcel::Broadcast { from, content });
+            }
+        }
+    }
+
+    /// Crossbars, pipelines and links move their phits.
+    fn move_phits(&mut self) {
+        let now = self.now;
+        for index in 0..self.routers.len() {
+            let router = &mut self.routers[index];
+            router.cross(&self.net, now);
+            router.check_outputs(&self.net);
+            for departure in router.send(now) {
+                self.record.sent(now, index, departure.port);
+                self.fly(index, departure);
+            }
+        }
+        let (due, later): (Vec<_>, Vec<_>) = self.leaving.iter().partition(|(at, _)| *at == now);
+        self.leaving = later;
+        for (_, packet) in due {
+            self.record.consume(now, &self.packets[packet]);
+        }
+    }
+
+    /// A phit leaves through an output port.
+    fn fly(&mut self, router: usize, Departure { port, vc, phit }: Departure) {
+        let id = RouterId(router as u32);
+        match self.net.topology.peer(id, PortId(port as u16)) {
+            Peer::Router { router, port, class } => {
+                let latency = self.net.classes[usize::from(class)].latency;
+                let (router, port) = (router.index(), port.index());
+                self.post(latency, Parcel::Phit { router, port, vc, phit });
+            }
+            Peer::Host(host) => {
+                let packet = &self.packets[phit.packet];
+                assert_eq!(host, packet.destination, "delivered to the wrong host");
+                if phit.index + 1 == packet.size {
+                    self.leaving.push((self.now + self.net.host_latency, phit.packet));
+                }
+            }
+            Peer::Unused => panic!("a phit left through an unused port"),
+        }
+    }
+}

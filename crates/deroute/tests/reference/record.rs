@@ -1,0 +1,348 @@
+//! What the model counts, and how it compares with an [`Outcome`] of the engine.
+
+use deroute::outcome::{Outcome, SeriesColumns};
+use deroute::probe::PathKind;
+use deroute::topology::Peer;
+
+use super::Packet;
+use super::resolved::Resolved;
+
+/// One delivered packet.
+#[derive(Clone, Copy, Debug)]
+struct Delivered {
+    generated: u32,
+    injected: u32,
+    /// The cycle after the consumption of the last phit.
+    end: u32,
+    size: u32,
+    hops: u8,
+    kind: PathKind,
+}
+
+impl Delivered {
+    fn latency(&self) -> u64 {
+        u64::from(self.end - self.generated)
+    }
+}
+
+/// Counts of a run.
+#[derive(Debug)]
+pub struct Record {
+    from: u32,
+    to: u32,
+    hosts: f64,
+    series: Option<(u32, u32)>,
+    generated: u64,
+    refused: u64,
+    injected: u64,
+    /// Granted the output to their host.
+    pub(super) delivered: u64,
+    /// Arrived at their host.
+    pub(super) consumed: u64,
+    pub(super) grants: u64,
+    // In the measurement.
+    attempted_phits: u64,
+    generated_phits: u64,
+    injected_packets: u64,
+    blocked: u64,
+    injected_by_host: Vec<u64>,
+    accepted_by_host: Vec<u64>,
+    paths: Vec<[u32; 5]>,
+    /// Phits sent: `[router][port]`.
+    sent: Vec<Vec<u64>>,
+    /// Link class, or `None` to a host: `[router][port]`; unused ports have no entry in `sent`.
+    ports: Vec<Vec<Peer>>,
+    router_of_host: Vec<usize>,
+    /// Every packet that was delivered, during the run and after it.
+    packets: Vec<Delivered>,
+}
+
+impl Record {
+    pub(super) fn new(net: &Resolved) -> Self {
+        let routers = net.topology.routers();
+        let ports: Vec<Vec<Peer>> = (0..routers)
+            .map(deroute::ids::RouterId)
+            .map(|r| (0..net.topology.radix(r)).map(move |p| (r, deroute::ids::PortId(p))))
+            .map(|ports| ports.map(|(r, p)| net.topology.peer(r, p)).collect())
+            .collect();
+        let hosts = net.topology.hosts();
+        Self {
+            from: net.from,
+            to: net.to,
+            hosts: f64::from(hosts),
+            series: net.series,
+            generated: 0,
+            refused: 0,
+            injected: 0,
+            delivered: 0,
+            consumed: 0,
+            grants: 0,
+            attempted_phits: 0,
+            generated_phits: 0,
+            injected_packets: 0,
+            blocked: 0,
+            injected_by_host: vec![0; hosts as usize],
+            accepted_by_host: vec![0; hosts as usize],
+            paths: vec![[0; 5]; routers as usize],
+            sent: ports.iter().map(|ports| vec![0; ports.len()]).collect(),
+            ports,
+            router_of_host: (0..hosts)
+                .map(|h| net.topology.router_of(deroute::ids::HostId(h)).index())
+                .collect(),
+            packets: Vec::new(),
+        }
+    }
+
+    fn covers(&self, cycle: u32) -> bool {
+        (self.from..self.to).contains(&cycle)
+    }
+
+    /// A host generates a packet, which the injection queue accepts or refuses.
+    pub(super) fn attempt(&mut self, now: u32, size: u32, fits: bool) {
+        let phits = if self.covers(now) { u64::from(size) } else { 0 };
+        self.attempted_phits += phits;
+        if fits {
+            self.generated += 1;
+            self.generated_phits += phits;
+        } else {
+            self.refused += 1;
+        }
+    }
+
+    /// A packet leaves its injection queue.
+    pub(super) fn inject(&mut self, router: usize, packet: &Packet) {
+        self.injected += 1;
+        if self.covers(packet.injected) {
+            self.injected_packets += 1;
+            self.blocked += u64::from(packet.blocked);
+            self.injected_by_host[packet.source.index()] += u64::from(packet.size);
+            self.paths[router][packet.header.kind.index()] += 1;
+        }
+    }
+
+    /// A phit leaves through a port.
+    pub(super) fn sent(&mut self, now: u32, router: usize, port: usize) {
+        self.sent[router][port] += u64::from(self.covers(now));
+    }
+
+    /// The last phit of a packet is consumed.
+    pub(super) fn consume(&mut self, now: u32, packet: &Packet) {
+        self.consumed += 1;
+        if self.covers(now) {
+            self.accepted_by_host[packet.destination.index()] += u64::from(packet.size);
+        }
+        self.packets.push(Delivered {
+            generated: packet.generated,
+            injected: packet.injected,
+            end: now + 1,
+            size: packet.size,
+            hops: packet.header.hops,
+            kind: packet.header.kind,
+        });
+    }
+
+    /// Compares everything that can be counted with the engine's result: whole numbers and single
+    /// divisions exactly, compound means to the last bits.
+    pub fn compare(&self, outcome: &Outcome) -> Result<(), String> {
+        let mut report = Report::default();
+        self.compare_packets(outcome, &mut report);
+        self.compare_latency(outcome, &mut report);
+        self.compare_arrays(outcome, &mut report);
+        self.compare_links(outcome, &mut report);
+        self.compare_series(outcome, &mut report);
+        report.finish()
+    }
+
+    fn measured(&self) -> Vec<Delivered> {
+        self.packets.iter().filter(|packet| self.covers(packet.end - 1)).copied().collect()
+    }
+
+    fn cycles(&self) -> f64 {
+        f64::from(self.to - self.from)
+    }
+
+    fn compare_packets(&self, outcome: &Outcome, report: &mut Report) {
+        let measured = self.measured();
+        let (packets, load) = (&outcome.packets, &outcome.load);
+        report.exact("generated", packets.generated, self.generated);
+        report.exact("refused", packets.refused, self.refused);
+        report.exact("injected", packets.injected, self.injected);
+        report.exact("delivered", packets.delivered, self.delivered);
+        report.exact("in flight", packets.in_flight, self.generated - self.delivered);
+        report.exact("measured", packets.measured, measured.len() as u64);
+        report.exact("grants", outcome.work.grants, self.grants);
+        report.exact("cycles", outcome.work.cycles, self.to.into());
+        let rate = |phits: u64| phits as f64 / (self.hosts * self.cycles());
+        let accepted = measured.iter().map(|packet| u64::from(packet.size)).sum();
+        report.exact("attempted load", load.attempted, rate(self.attempted_phits));
+        report.exact("generated load", load.generated, rate(self.generated_phits));
+        report.exact("injected load", load.injected, rate(self.injected_by_host.iter().sum()));
+        report.exact("accepted load", load.accepted, rate(accepted));
+        let blocked = ratio(self.blocked, self.injected_packets);
+        report.exact("blocked attempts", outcome.blocked_attempts_mean, blocked);
+        for path in &outcome.paths {
+            let column = path.kind.index();
+            let packets = self.paths.iter().map(|row| u64::from(row[column])).sum();
+            report.exact("path packets", path.packets, packets);
+            report.exact("path share", path.share, ratio(packets, self.injected_packets));
+        }
+    }
+
+    fn compare_latency(&self, outcome: &Outcome, report: &mut Report) {
+        let measured = self.measured();
+        let latency = &outcome.latency;
+        let count = measured.len() as u64;
+        let sum: u64 = measured.iter().map(Delivered::latency).sum();
+        let waited: u64 = measured.iter().map(|p| u64::from(p.injected - p.generated)).sum();
+        report.exact("mean latency", latency.mean, ratio(sum, count));
+        report.exact("injection latency", latency.injection_mean, ratio(waited, count));
+        report.exact("network latency", latency.network_mean, ratio(sum - waited, count));
+        let mut sorted: Vec<u64> = measured.iter().map(Delivered::latency).collect();
+        sorted.sort_unstable();
+        report.exact("min", latency.min, sorted.first().copied().unwrap_or(0));
+        report.exact("max", latency.max, sorted.last().copied().unwrap_or(0));
+        for percentile in &latency.percentiles {
+            let rank = (percentile.percent / 100.0 * count as f64).ceil() as usize;
+            let exact = sorted.get(rank.max(1) - 1).copied().unwrap_or(0);
+            let most = (exact as f64 * (1.0 + latency.histogram_error)).floor() as u64;
+            if !(exact..=most).contains(&percentile.cycles) {
+                report.exact("percentile", percentile.cycles, exact);
+            }
+        }
+        let hops = measured.iter().map(|packet| u64::from(packet.hops)).sum();
+        report.exact("hops", outcome.hops_mean, ratio(hops, count));
+    }
+
+    fn compare_arrays(&self, outcome: &Outcome, report: &mut Report) {
+        let arrays = &outcome.arrays;
+        let rates = |phits: &[u64]| -> Vec<f64> {
+            phits.iter().map(|&phits| phits as f64 / self.cycles()).collect()
+        };
+        let injected = rates(&self.injected_by_host);
+        let accepted = rates(&self.accepted_by_host);
+        report.exact("injected by host", &arrays.injected_by_host, &injected);
+        report.exact("accepted by host", &arrays.accepted_by_host, &accepted);
+        let rows: Vec<u32> = self.paths.iter().flatten().copied().collect();
+        report.exact("paths by router", &arrays.paths_by_router, &rows);
+        let mean = |router: usize| {
+            let loads = injected.iter().zip(&self.router_of_host);
+            let (sum, count) = loads
+                .filter(|(_, home)| **home == router)
+                .fold((0.0, 0.0), |(sum, count), (load, _)| (sum + load, count + 1.0));
+            if count == 0.0 { 0.0 } else { sum / count }
+        };
+        let by_router: Vec<f64> = (0..self.paths.len()).map(mean).collect();
+        for (engine, model) in arrays.injected_by_router.iter().zip(&by_router) {
+            report.close("injected by router", *engine, *model);
+        }
+        let jain = |loads: &[f64]| {
+            let (sum, squares) =
+                (loads.iter().sum::<f64>(), loads.iter().map(|load| load * load).sum::<f64>());
+            if squares == 0.0 { 1.0 } else { sum * sum / (loads.len() as f64 * squares) }
+        };
+        report.close("Jain, hosts", outcome.fairness.jain_hosts, jain(&injected));
+        report.close("Jain, routers", outcome.fairness.jain_routers, jain(&by_router));
+    }
+
+    fn compare_links(&self, outcome: &Outcome, report: &mut Report) {
+        let ports = self.ports.iter().zip(&self.sent).enumerate().flat_map(|(r, (ports, sent))| {
+            ports.iter().zip(sent).enumerate().map(move |(p, (peer, sent))| (r, p, *peer, *sent))
+        });
+        let (mut at, mut used) = (Vec::new(), Vec::new());
+        let mut classes = vec![Vec::new(); outcome.links.len()];
+        for (router, port, peer, sent) in ports {
+            let rate = sent as f64 / self.cycles();
+            match peer {
+                Peer::Unused => report.exact("phits to nowhere", sent, 0),
+                Peer::Host(_) => classes[outcome.links.len() - 1].push(rate),
+                Peer::Router { class, .. } => {
+                    classes[usize::from(class)].push(rate);
+                    at.extend([router as u32, port as u32]);
+                    used.push(rate);
+                }
+            }
+        }
+        report.exact("links", &outcome.arrays.link_at, &at);
+        report.exact("link use", &outcome.arrays.link_use, &used);
+        for (engine, rates) in outcome.links.iter().zip(&classes) {
+            let most = rates.iter().copied().fold(0.0, f64::max);
+            let least = rates.iter().copied().fold(f64::MAX, f64::min);
+            report.exact("links of a class", engine.links as usize, rates.len());
+            report.exact("most used link", engine.max, most);
+            report.exact("least used link", engine.min, least);
+            report.close("link use", engine.mean, rates.iter().sum::<f64>() / rates.len() as f64);
+        }
+    }
+
+    fn compare_series(&self, outcome: &Outcome, report: &mut Report) {
+        let Some((start, width)) = self.series else {
+            report.exact("series", outcome.series.is_some(), false);
+            return;
+        };
+        let Some(series) = &outcome.series else { return report.exact("series", false, true) };
+        let bins = (self.to - start) / width;
+        let column = |at: fn(&Delivered) -> u32, value: fn(&Delivered) -> u64| {
+            let mut sums = vec![0; bins as usize];
+            for packet in &self.packets {
+                if let Some(elapsed) = at(packet).checked_sub(start)
+                    && elapsed / width < bins
+                {
+                    sums[(elapsed / width) as usize] += value(packet);
+                }
+            }
+            sums
+        };
+        let columns = |at: fn(&Delivered) -> u32| SeriesColumns {
+            packets: column(at, |_| 1),
+            phits: column(at, |packet| packet.size.into()),
+            latency_sum: column(at, Delivered::latency),
+            nonminimal: column(at, |packet| (packet.kind != PathKind::Minimal).into()),
+        };
+        report.exact("start of the series", series.start, i64::from(start) - i64::from(self.from));
+        let generation = columns(|packet| packet.generated);
+        report.exact("by generation", padded(&series.by_generation, bins), generation);
+        let delivery = columns(|packet| packet.end - 1);
+        report.exact("by delivery", padded(&series.by_delivery, bins), delivery);
+    }
+}
+
+/// The engine ends a series with its last packet; the model with its last bin.
+fn padded(columns: &SeriesColumns, bins: u32) -> SeriesColumns {
+    let pad = |column: &[u64]| {
+        let mut column = column.to_vec();
+        column.resize(bins as usize, 0);
+        column
+    };
+    SeriesColumns {
+        packets: pad(&columns.packets),
+        phits: pad(&columns.phits),
+        latency_sum: pad(&columns.latency_sum),
+        nonminimal: pad(&columns.nonminimal),
+    }
+}
+
+fn ratio(sum: u64, count: u64) -> f64 {
+    if count == 0 { 0.0 } else { sum as f64 / count as f64 }
+}
+
+/// Differences found.
+#[derive(Default)]
+struct Report(Vec<String>);
+
+impl Report {
+    fn exact<T: PartialEq + std::fmt::Debug>(&mut self, what: &str, engine: T, model: T) {
+        if engine != model {
+            self.0.push(format!("{what}: engine {engine:?}, model {model:?}"));
+        }
+    }
+
+    fn close(&mut self, what: &str, engine: f64, model: f64) {
+        if (engine - model).abs() > 1e-12 * model.abs().max(1e-3) {
+            self.0.push(format!("{what}: engine {engine}, model {model}"));
+        }
+    }
+
+    fn finish(self) -> Result<(), String> {
+        if self.0.is_empty() { Ok(()) } else { Err(self.0.join("\n")) }
+    }
+}

@@ -1,0 +1,107 @@
+//! The spec in numbers.
+
+use std::sync::Arc;
+
+use deroute::routing::{self, Fabric, Plan};
+use deroute::spec::{Allocator, Quantity, Scale, Spec, Switch, Warmup};
+use deroute::topology::{self, Topology};
+use deroute::traffic::{Setting, Workload};
+
+/// Links of one class.
+pub(super) struct Class {
+    pub(super) latency: u32,
+    pub(super) vcs: usize,
+    pub(super) buffer: u32,
+}
+
+/// The spec in numbers.
+pub(super) struct Resolved {
+    pub(super) topology: Arc<dyn Topology>,
+    pub(super) classes: Vec<Class>,
+    pub(super) plan: Plan,
+    pub(super) workload: Workload,
+    pub(super) host_latency: u32,
+    pub(super) injection_queue: u64,
+    pub(super) pipeline: u32,
+    /// Phits that an input moves in a cycle.
+    pub(super) speed: u32,
+    /// Any number of inputs may write an output at the same time.
+    pub(super) ideal: bool,
+    pub(super) output_buffer: u64,
+    pub(super) allocator: Allocator,
+    /// Measured cycles.
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// Start and width of the time series.
+    pub(super) series: Option<(u32, u32)>,
+}
+
+fn whole(quantity: &Quantity) -> u32 {
+    match quantity {
+        Quantity::Number(number) => u32::try_from(*number).expect("a small number"),
+        Quantity::Text(text) => panic!("{text}: the model wants bare numbers"),
+    }
+}
+
+impl Resolved {
+    pub(super) fn new(spec: &Spec) -> Self {
+        let topology = topology::build(&spec.network.topology).expect("a possible topology");
+        let class = |name: &&str| {
+            let link = &spec.network.links[*name];
+            Class {
+                latency: whole(&link.latency),
+                vcs: usize::from(link.vcs),
+                buffer: whole(&link.buffer),
+            }
+        };
+        let classes: Vec<Class> = topology.classes().iter().map(class).collect();
+        let latency = classes.iter().map(|class| class.latency).collect();
+        let fabric = Fabric { topology: Arc::clone(&topology), latency };
+        let plan = routing::build(&spec.routing, &fabric).expect("a possible routing");
+        let Warmup::Fixed(warmup) = &spec.run.warmup else { panic!("not a fixed warm-up") };
+        let from = whole(warmup);
+        let scale = Scale::new("1 ns", "25 B").expect("valid units");
+        let setting = Setting { topology: &*topology, seed: spec.run.seed };
+        let workload = Workload::build(&spec.traffic, &scale, &setting, Some(from))
+            .expect("a possible workload");
+        let nic = &spec.network.nic;
+        let before = spec.probes.series_before.as_ref().map_or(0, whole);
+        let mut resolved = Self {
+            topology,
+            classes,
+            plan,
+            workload,
+            host_latency: whole(&nic.latency),
+            injection_queue: nic.injection_queue.as_ref().map_or(u64::MAX, |q| whole(q).into()),
+            pipeline: 0,
+            speed: 1,
+            ideal: false,
+            output_buffer: u64::MAX,
+            allocator: Allocator::default(),
+            from,
+            to: from + whole(&spec.run.measure),
+            series: spec.probes.series.as_ref().map(|width| (from - before, whole(width))),
+        };
+        resolved.switch(&spec.network.switch);
+        resolved
+    }
+
+    fn switch(&mut self, switch: &Switch) {
+        match switch {
+            Switch::InputQueued { pipeline, allocator } => {
+                (self.pipeline, self.allocator) = (whole(pipeline), allocator.clone());
+            }
+            Switch::CombinedQueued { pipeline, speedup, output_buffer, allocator } => {
+                (self.pipeline, self.allocator) = (whole(pipeline), allocator.clone());
+                (self.speed, self.output_buffer) =
+                    (u32::from(*speedup), whole(output_buffer).into());
+            }
+            Switch::OutputQueued { pipeline, output_buffer } => {
+                (self.ideal, self.speed) = (true, u32::MAX);
+                self.pipeline = whole(pipeline);
+                self.output_buffer =
+                    output_buffer.as_ref().map_or(u64::MAX, |buffer| whole(buffer).into());
+            }
+        }
+    }
+}

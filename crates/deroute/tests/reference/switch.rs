@@ -1,0 +1,243 @@
+//! A router: where its phits are, and how they move.
+
+use std::collections::VecDeque;
+
+use deroute::ids::{PortId, RouterId, VcId};
+use deroute::routing::Queues;
+use deroute::topology::Peer;
+
+use super::Phit;
+use super::resolved::Resolved;
+
+/// A queue of an input port.
+#[derive(Default)]
+pub(super) struct Lane {
+    /// Phits in the buffer.
+    phits: VecDeque<Phit>,
+    /// Packets whose first phit has arrived and that have not been granted.
+    pub(super) waiting: VecDeque<usize>,
+    /// Where the first of them wants to go, once it has been routed.
+    pub(super) wish: Option<Wish>,
+}
+
+/// An output that a head requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wish {
+    pub(super) port: usize,
+    pub(super) vc: usize,
+    /// Place of the hop; `None` to a host.
+    pub(super) place: Option<u8>,
+}
+
+/// A packet that is crossing the switch.
+struct Crossing {
+    vc: usize,
+    packet: usize,
+    output: usize,
+    left: u32,
+}
+
+pub(super) struct Input {
+    pub(super) lanes: Vec<Lane>,
+    pub(super) pointer: usize,
+    crossing: Option<Crossing>,
+}
+
+/// A packet that was granted an output, in the order of the grants.
+struct Outgoing {
+    packet: usize,
+    /// VC at the other end of the link.
+    vc: usize,
+    size: u32,
+    granted: u32,
+    /// Phits that left the crossbar, each with the cycle in which it is through the pipeline.
+    crossed: VecDeque<u32>,
+    sent: u32,
+}
+
+/// A phit that leaves through a port, for a VC at the other end.
+pub(super) struct Departure {
+    pub(super) port: usize,
+    pub(super) vc: usize,
+    pub(super) phit: Phit,
+}
+
+pub(super) struct Output {
+    pub(super) pointer: usize,
+    pub(super) credits: Vec<u32>,
+    queue: VecDeque<Outgoing>,
+}
+
+pub(super) struct Router {
+    pub(super) peers: Vec<Peer>,
+    pub(super) inputs: Vec<Input>,
+    pub(super) outputs: Vec<Output>,
+}
+
+impl Router {
+    pub(super) fn new(net: &Resolved, id: RouterId) -> Self {
+        let ports = net.topology.radix(id);
+        let peers: Vec<Peer> = (0..ports).map(|p| net.topology.peer(id, PortId(p))).collect();
+        let vcs = |peer: &Peer| match peer {
+            Peer::Host(_) => 1,
+            Peer::Router { class, .. } => net.classes[usize::from(*class)].vcs,
+            Peer::Unused => 0,
+        };
+        let input = |peer: &Peer| Input {
+            lanes: (0..vcs(peer)).map(|_| Lane::default()).collect(),
+            pointer: 0,
+            crossing: None,
+        };
+        let output = |peer: &Peer| Output {
+            pointer: 0,
+            credits: match peer {
+                Peer::Router { class, .. } => {
+                    vec![net.classes[usize::from(*class)].buffer; vcs(peer)]
+                }
+                _ => Vec::new(),
+            },
+            queue: VecDeque::new(),
+        };
+        Self {
+            inputs: peers.iter().map(input).collect(),
+            outputs: peers.iter().map(output).collect(),
+            peers,
+        }
+    }
+
+    /// A phit arrives in an input buffer.
+    pub(super) fn accept(&mut self, port: usize, vc: usize, phit: Phit) {
+        let lane = &mut self.inputs[port].lanes[vc];
+        lane.phits.push_back(phit);
+        if phit.index == 0 {
+            lane.waiting.push_back(phit.packet);
+        }
+    }
+
+    /// Credits arrive at an output.
+    pub(super) fn credit(&mut self, net: &Resolved, port: usize, vc: usize, phits: u32) {
+        let Peer::Router { class, .. } = self.peers[port] else { panic!("credits of a host") };
+        let credits = &mut self.outputs[port].credits[vc];
+        *credits += phits;
+        assert!(*credits <= net.classes[usize::from(class)].buffer, "too many credits");
+    }
+
+    /// No buffer at the end of a link holds more than its capacity.
+    pub(super) fn check_inputs(&self, net: &Resolved) {
+        for (input, peer) in self.inputs.iter().zip(&self.peers) {
+            let Peer::Router { class, .. } = peer else { continue };
+            let capacity = net.classes[usize::from(*class)].buffer as usize;
+            for lane in &input.lanes {
+                assert!(lane.phits.len() <= capacity, "an input buffer overflows");
+            }
+        }
+    }
+
+    /// No output holds more phits, pipeline included, than its buffer.
+    pub(super) fn check_outputs(&self, net: &Resolved) {
+        for output in &self.outputs {
+            let phits: u64 = output.queue.iter().map(|packet| packet.crossed.len() as u64).sum();
+            assert!(phits <= net.output_buffer, "an output buffer overflows");
+        }
+    }
+
+    /// Is no packet of this port crossing the switch?
+    pub(super) fn input_idle(&self, port: usize) -> bool {
+        self.inputs[port].crossing.is_none()
+    }
+
+    /// Is nothing written to this output?
+    pub(super) fn output_idle(&self, port: usize) -> bool {
+        !self.inputs.iter().flat_map(|input| &input.crossing).any(|c| c.output == port)
+    }
+
+    /// Cycles until the link has sent everything that it was granted.
+    pub(super) fn backlog(&self, net: &Resolved, port: usize, now: u32) -> u64 {
+        let mut free = now;
+        for packet in &self.outputs[port].queue {
+            if packet.sent == 0 {
+                free = free.max(packet.granted + net.pipeline);
+            }
+            free += packet.size - packet.sent;
+        }
+        u64::from(free - now)
+    }
+
+    /// Connects the head of a queue to the output that it wants.
+    pub(super) fn connect(&mut self, (port, vc): (usize, usize), size: u32, now: u32) -> usize {
+        let input = &mut self.inputs[port];
+        let lane = &mut input.lanes[vc];
+        let packet = lane.waiting.pop_front().expect("a head");
+        let wish = lane.wish.take().expect("a routed head");
+        assert!(input.crossing.is_none(), "two packets cross from one input");
+        input.crossing = Some(Crossing { vc, packet, output: wish.port, left: size });
+        let output = &mut self.outputs[wish.port];
+        if let Some(credits) = output.credits.get_mut(wish.vc) {
+            *credits = credits.checked_sub(size).expect("enough credits");
+        }
+        let (vc, crossed) = (wish.vc, VecDeque::new());
+        output.queue.push_back(Outgoing { packet, vc, size, granted: now, crossed, sent: 0 });
+        packet
+    }
+
+    /// The crossbar moves what it can of every crossing packet.
+    pub(super) fn cross(&mut self, net: &Resolved, now: u32) {
+        for input in &mut self.inputs {
+            let Some(crossing) = &mut input.crossing else { continue };
+            let lane = &mut input.lanes[crossing.vc];
+            let queue = &mut self.outputs[crossing.output].queue;
+            let outgoing = queue.iter_mut().find(|o| o.packet == crossing.packet);
+            let outgoing = outgoing.expect("sent before it crossed");
+            for _ in 0..net.speed {
+                if lane.phits.front().is_none_or(|phit| phit.packet != crossing.packet) {
+                    break;
+                }
+                lane.phits.pop_front();
+                crossing.left -= 1;
+                outgoing.crossed.push_back(now + net.pipeline);
+            }
+            if crossing.left == 0 {
+                input.crossing = None;
+            }
+        }
+    }
+
+    /// Every link sends a phit if it has one.
+    pub(super) fn send(&mut self, now: u32) -> Vec<Departure> {
+        let mut sent = Vec::new();
+        for (port, output) in self.outputs.iter_mut().enumerate() {
+            let Some(first) = output.queue.front_mut() else { continue };
+            if first.crossed.front().is_none_or(|through| *through > now) {
+                assert!(first.sent == 0, "a link ran dry within a packet");
+                continue;
+            }
+            first.crossed.pop_front();
+            let phit = Phit { packet: first.packet, index: first.sent };
+            sent.push(Departure { port, vc: first.vc, phit });
+            first.sent += 1;
+            if first.sent == first.size {
+                output.queue.pop_front();
+            }
+        }
+        sent
+    }
+}
+
+/// The queues of a router, as its agent sees them: room that has been taken and not given back.
+pub(super) struct Queued<'a> {
+    pub(super) router: &'a Router,
+    pub(super) net: &'a Resolved,
+}
+
+impl Queues for Queued<'_> {
+    fn port(&self, port: PortId) -> u32 {
+        let vcs = self.router.outputs[port.index()].credits.len();
+        (0..vcs).map(|vc| self.vc(port, VcId(vc as u8))).sum()
+    }
+
+    fn vc(&self, port: PortId, vc: VcId) -> u32 {
+        let Peer::Router { class, .. } = self.router.peers[port.index()] else { return 0 };
+        let buffer = self.net.classes[usize::from(class)].buffer;
+        buffer - self.router.outputs[port.index()].credits[vc.index()]
+    }
+}

@@ -1,0 +1,96 @@
+//! Every routing, pattern, injection and packet size that a spec can ask for, with its variants.
+
+/// Routing algorithms, as TOML values.
+pub const ROUTINGS: [&str; 17] = [
+    "{ minimal = {} }",
+    "{ valiant = {} }",
+    "{ valiant = { own_group = false } }",
+    "{ valiant = { phase_a = 'lg-' } }",
+    "{ valiant = { phase_a = '-gl' } }",
+    "{ valiant = { phase_a = '-g-' } }",
+    "{ valiant = { vc_use = 'next-feasible' } }",
+    "{ ugal = {} }",
+    "{ ugal = { queue = 'vc', threshold = 8 } }",
+    "{ ugal = { redecide = true, phase_a = '-gl' } }",
+    "{ ugal = { redecide = true, queue = 'vc', hops = 'consecutive', threshold = -4 } }",
+    "{ ugal = { phase_a = 'lg-', own_group = false, vc_use = 'next-feasible' } }",
+    "{ piggyback = {} }",
+    "{ piggyback = { factor_percent = 100, flag_threshold = 2 } }",
+    "{ piggyback = { own_port_in_mean = true, flag_threshold = 6, ugal = { redecide = true } } }",
+    "{ piggyback = { flag_threshold = 1, ugal = { queue = 'vc', redecide = true, threshold = 5 } } }",
+    "{ piggyback = { flag_threshold = 9, ugal = { phase_a = '-g-', vc_use = 'next-feasible' } } }",
+];
+
+/// Patterns that need groups, as TOML values.
+pub const PATTERNS: [&str; 8] = [
+    "'uniform'",
+    "{ adversarial = { offset = 1 } }",
+    "{ adversarial = { offset = -1 } }",
+    "'adversarial_local'",
+    "{ adversarial_consecutive = {} }",
+    "{ adversarial_consecutive = { groups = 1 } }",
+    "{ permutation = { seed = 7 } }",
+    "{ mix = [{ weight = 1, pattern = 'uniform' }, \
+       { weight = 3, pattern = { adversarial = { offset = 1 } } }] }",
+];
+
+/// Patterns that do not, as TOML values.
+pub const PLAIN_PATTERNS: [&str; 3] = [
+    "'uniform'",
+    "{ permutation = {} }",
+    "{ mix = [{ weight = 2, pattern = 'uniform' }, { weight = 1, pattern = { permutation = {} } }] }",
+];
+
+/// Packet sizes up to 16 phits, as TOML values.
+pub const SIZES: [&str; 6] = [
+    "1",
+    "4",
+    "10",
+    "16",
+    "{ min = 1, max = 16 }",
+    "[{ size = 1, weight = 3 }, { size = 7, weight = 1 }, { size = 16, weight = 2 }]",
+];
+
+/// Injection processes, as TOML values.
+pub const INJECTIONS: [&str; 3] =
+    ["'bernoulli'", "{ on_off = { burst = 5.0 } }", "{ on_off = { burst = 1.5, peak = 0.97 } }"];
+
+/// Switches that hold packets of 16 phits, as TOML values. Those with a small output buffer, or a
+/// pipeline that is longer or shorter than a packet, are the delicate ones.
+pub const SWITCHES: [&str; 16] = [
+    "{ input_queued = {} }",
+    "{ input_queued = { pipeline = 1, allocator = { iterations = 1, pointer = 'on-request' } } }",
+    "{ input_queued = { pipeline = 10, allocator = { arbiter = 'age' } } }",
+    "{ combined_queued = { speedup = 1, pipeline = 3, output_buffer = 16 } }",
+    "{ combined_queued = { speedup = 2, pipeline = 0, output_buffer = 16 } }",
+    "{ combined_queued = { speedup = 2, pipeline = 1, output_buffer = 20 } }",
+    "{ combined_queued = { speedup = 2, pipeline = 3, output_buffer = 40, \
+       allocator = { iterations = 1, transit_priority = true } } }",
+    "{ combined_queued = { speedup = 2, pipeline = 90, output_buffer = 630 } }",
+    "{ combined_queued = { speedup = 2, pipeline = 10, output_buffer = 64, \
+       allocator = { arbiter = 'age', transit_priority = true } } }",
+    "{ combined_queued = { speedup = 3, pipeline = 0, output_buffer = 33, \
+       allocator = { iterations = 3, pointer = 'on-request' } } }",
+    "{ combined_queued = { speedup = 3, pipeline = 90, output_buffer = 17, \
+       allocator = { iterations = 3, arbiter = 'age', pointer = 'on-request' } } }",
+    "{ combined_queued = { speedup = 3, pipeline = 3, output_buffer = 50, \
+       allocator = { pointer = 'on-request', transit_priority = true } } }",
+    "{ combined_queued = { speedup = 64, pipeline = 2, output_buffer = 24 } }",
+    "{ output_queued = {} }",
+    "{ output_queued = { pipeline = 3, output_buffer = 16 } }",
+    "{ output_queued = { pipeline = 90, output_buffer = 100 } }",
+];
+
+/// Dragonflies: p, a, h, groups, trunk, arrangement, mirror.
+pub const DRAGONFLIES: [&str; 10] = [
+    "{ p = 1, a = 2, h = 1 }",
+    "{ p = 2, a = 2, h = 1, mirror = true }",
+    "{ p = 1, a = 2, h = 1, groups = 2 }",
+    "{ p = 2, a = 3, h = 1, groups = 3, arrangement = 'consecutive' }",
+    "{ p = 1, a = 4, h = 1, trunk = 2 }",
+    "{ p = 2, a = 3, h = 2, trunk = 3 }",
+    "{ p = 1, a = 2, h = 2, groups = 4 }",
+    "{ p = 2, a = 4, h = 2 }",
+    "{ p = 2, a = 4, h = 2, groups = 5, arrangement = 'consecutive' }",
+    "{ p = 1, a = 4, h = 2, groups = 4, trunk = 2, mirror = true }",
+];

@@ -1,0 +1,102 @@
+//! Specs that the suites start from, and how to run them.
+#![allow(dead_code, reason = "every suite uses a part of it")]
+
+pub mod catalogue;
+
+use std::ops::ControlFlow;
+
+use deroute::outcome::Outcome;
+use deroute::spec::{CrossbarSpec, DragonflySpec, Spec, Topology};
+use deroute::{RunError, RunOptions, Simulation};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+/// The spec in a piece of TOML.
+pub fn parse(text: &str) -> Spec {
+    toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The value in a line of TOML, such as `"{ uniform = {} }"`.
+pub fn value<T: serde::de::DeserializeOwned>(text: &str) -> T {
+    #[derive(serde::Deserialize)]
+    struct Line<T> {
+        value: T,
+    }
+    let line = format!("value = {text}");
+    toml::from_str::<Line<T>>(&line).unwrap_or_else(|error| panic!("{error}\n{line}")).value
+}
+
+/// A spec as TOML, to reproduce a failure with.
+pub fn show(spec: &Spec) -> String {
+    toml::to_string(spec).unwrap_or_else(|error| format!("{spec:?} ({error})"))
+}
+
+/// A network that every routing can run on: minimal routing, uniform traffic, packets of 4 phits.
+pub fn dragonfly(p: u32, a: u32, h: u32) -> Spec {
+    let mut spec = parse(
+        r#"
+        [network.topology.dragonfly]
+        p = 1
+        a = 2
+        h = 1
+        [network.links]
+        local = { latency = 3, vcs = 4, buffer = 24 }
+        global = { latency = 11, vcs = 2, buffer = 48 }
+        [network.switch.combined_queued]
+        pipeline = 3
+        output_buffer = 16
+        [network.nic]
+        injection_queue = 40
+        [routing.minimal]
+        [traffic]
+        load = 0.3
+        packet_size = 4
+        pattern = "uniform"
+        [run]
+        warmup = 500
+        measure = 1500
+        "#,
+    );
+    let wiring = DragonflySpec { p, a, h, ..wiring(&mut spec).clone() };
+    *self::wiring(&mut spec) = wiring;
+    spec
+}
+
+/// The wiring of a Dragonfly's spec.
+pub fn wiring(spec: &mut Spec) -> &mut DragonflySpec {
+    match &mut spec.network.topology {
+        Topology::Dragonfly(dragonfly) => dragonfly,
+        Topology::Crossbar(_) => panic!("not a Dragonfly"),
+    }
+}
+
+/// A single switch under uniform traffic.
+pub fn crossbar(hosts: u32) -> Spec {
+    let mut spec = dragonfly(1, 2, 1);
+    spec.network.topology = Topology::Crossbar(CrossbarSpec { hosts });
+    spec.network.links.clear();
+    spec
+}
+
+/// Builds and runs a spec.
+pub fn attempt(spec: &Spec, options: &RunOptions) -> Result<Outcome, RunError> {
+    let simulation =
+        Simulation::build(spec).unwrap_or_else(|error| panic!("{error}\n{}", show(spec)));
+    simulation.run(options, &mut |_| ControlFlow::Continue(()))
+}
+
+/// The result of a spec that must run.
+pub fn run(spec: &Spec) -> Outcome {
+    attempt(spec, &RunOptions::default()).unwrap_or_else(|error| panic!("{error}\n{}", show(spec)))
+}
+
+/// A test runner whose cases are the same in every run. `PROPTEST_CASES` replaces their number.
+pub fn runner(cases: u32) -> TestRunner {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
+    let config = Config {
+        cases: asked.unwrap_or(cases),
+        failure_persistence: None,
+        max_shrink_iters: 200,
+        ..Config::default()
+    };
+    TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
+}
