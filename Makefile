@@ -1,0 +1,71 @@
+# Everything a developer or CI does. Needs Rust, and Python 3.11 or newer with pip.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEROUTE := $(BIN)/deroute
+PIP := $(BIN)/pip --quiet --disable-pip-version-check
+RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+# pip finds maturin there.
+export PATH := $(abspath $(BIN)):$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test check lint test-rust test-python bench generate generated lock clean
+
+help: ## List the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: $(VENV)/built ## Run the demo experiment and draw its figures (under 5 minutes)
+	$(DEROUTE) run experiments/demo.toml
+	$(DEROUTE) show runs/demo
+	@echo "The figure: runs/demo/latency.png"
+
+build: $(VENV)/built ## Build the engine and install the lab into .venv
+
+test: test-rust test-python ## Run every test
+
+check: lint test ## What CI runs: lints, types, generated files, every test
+
+lint: $(VENV)/developed
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(MAKE) generated
+
+test-rust:
+	cargo test --workspace --locked --quiet
+
+test-python: $(VENV)/developed
+	$(BIN)/pytest
+
+bench: ## Measure the speed of the engine
+	cargo bench --locked --package deroute
+
+generate: $(VENV)/built ## Write the files that are generated from the code
+	$(BIN)/python tools/generate.py
+
+generated: $(VENV)/built
+	$(BIN)/python tools/generate.py --check
+
+lock: $(VENV)/developed ## Pin the versions of all Python packages anew
+	$(BIN)/pip freeze --exclude-editable > constraints.txt
+
+clean: ## Remove everything that was built
+	rm -rf $(VENV) target python/deroute/_engine*.so
+
+$(VENV)/bin/pip:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	$(PYTHON) -m venv $(VENV)
+
+# Editable: changes of Python files need no build.
+$(VENV)/built: $(VENV)/bin/pip pyproject.toml constraints.txt $(RUST)
+	$(PIP) install --constraint constraints.txt maturin
+	$(PIP) install --constraint constraints.txt --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/developed: $(VENV)/built
+	$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[dev]'
+	@touch $@

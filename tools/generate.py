@@ -1,0 +1,127 @@
+"""Writes the files that are generated from the code; with --check, says which are out of date."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from deroute import _engine
+from deroute.schema import experiment_schema
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def schema_file() -> str:
+    """JSON Schema of experiment files, for editors."""
+    return json.dumps(experiment_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def spec_page() -> str:
+    """Every key of a spec."""
+    schema = json.loads(_engine.schema("spec"))
+    head = (
+        "# The spec\n\nEvery key that a simulation point may have. Generated from the engine's types"
+        " (`make generate`).\nA bare number is in cycles or phits; a string carries its unit"
+        ' (`"15 ns"`, `"3 m"`, `"18 KB"`).\n'
+    )
+    return head + "".join(_tables(schema))
+
+
+def outcome_page() -> str:
+    """Every field of an outcome."""
+    schema = json.loads(_engine.schema("outcome"))
+    head = (
+        "# The outcome\n\nEvery field of a result. Generated from the engine's types"
+        " (`make generate`).\n"
+    )
+    return head + "".join(_tables(schema))
+
+
+FILES: Mapping[str, Callable[[], str]] = {
+    "schemas/experiment.schema.json": schema_file,
+    "docs/reference/spec.md": spec_page,
+    "docs/reference/outcome.md": outcome_page,
+}
+
+
+def _tables(schema: dict[str, Any]) -> Iterator[str]:
+    yield from _table(schema["title"], schema)
+    for name, definition in schema["$defs"].items():
+        yield from _table(name, definition)
+
+
+def _table(name: str, schema: dict[str, Any]) -> Iterator[str]:
+    yield f"\n## {name}\n"
+    if "description" in schema:
+        yield f"\n{_line(schema['description'])}\n"
+    variants = [each for key in ("oneOf", "anyOf") for each in schema.get(key, [])]
+    if schema.get("properties"):
+        yield "\n| key | type | default | meaning |\n|---|---|---|---|\n"
+        required = schema.get("required", [])
+        for key, entry in schema["properties"].items():
+            default = "required" if key in required else _default(entry)
+            yield f"| `{key}` | {_type(entry)} | {default} | {_line(entry.get('description'))} |\n"
+    if variants:
+        yield "\n| one of | meaning |\n|---|---|\n"
+        for entry in variants:
+            yield f"| {_type(entry)} | {_line(entry.get('description'))} |\n"
+
+
+def _default(entry: dict[str, Any]) -> str:
+    default = entry.get("default")
+    if default is None or isinstance(default, dict):
+        return ""
+    return f"`{json.dumps(default)}`"
+
+
+def _type(entry: dict[str, Any]) -> str:
+    if "$ref" in entry:
+        name = entry["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "const" in entry:
+        return f"`{json.dumps(entry['const'])}`"
+    if "enum" in entry:
+        return ", ".join(f"`{json.dumps(value)}`" for value in entry["enum"])
+    if "anyOf" in entry:
+        return " or ".join(_type(each) for each in entry["anyOf"] if each.get("type") != "null")
+    if entry.get("type") == "array":
+        items = entry.get("items")
+        return f"list of {_type(items)}" if isinstance(items, dict) else "list"
+    if entry.get("type") == "object" and "properties" in entry:
+        inside = (f"`{key}`: {_type(each)}" for key, each in entry["properties"].items())
+        return f"table of {', '.join(inside)}"
+    if entry.get("type") == "object" and isinstance(entry.get("additionalProperties"), dict):
+        return f"table of {_type(entry['additionalProperties'])}"
+    kinds = entry.get("type", "anything")
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    return " or ".join(kind for kind in kinds if kind != "null")
+
+
+def _line(text: str | None) -> str:
+    return " ".join((text or "").split()).replace("|", "\\|")
+
+
+def main() -> int:
+    """Write or check every file."""
+    check = "--check" in sys.argv[1:]
+    stale = []
+    for name, generate in FILES.items():
+        file, text = ROOT / name, generate()
+        if file.exists() and file.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(name)
+        if not check:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            print(f"written: {name}")
+    if check and stale:
+        print(f"out of date: {', '.join(stale)}; run `make generate`", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
