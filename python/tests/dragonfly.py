@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from deroute.errors import SimulationError
+from deroute.spec import spec_error
+
 #: VCs that each routing needs on local and global links.
 NEEDS = {"minimal": (2, 1), "valiant": (4, 2)}
 
@@ -62,13 +65,13 @@ class FakeEngine:
         needs = NEEDS[next(iter(tree["routing"]))]
         for name, need in zip(("local", "global"), needs, strict=True):
             if tree["network"]["links"][name]["vcs"] < need:
-                raise ValueError(f"network.links.{name}.vcs: needs {need}")
+                raise spec_error(f"network.links.{name}.vcs", f"needs {need}")
         return None
 
     def simulate(self, spec: str) -> object:
         """Pretend that VLB finds a cycle."""
         if "valiant" in json.loads(spec)["routing"]:
-            raise RuntimeError("deadlock")
+            raise SimulationError("deadlock")
         return None
 
 

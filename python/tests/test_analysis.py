@@ -7,8 +7,8 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-
 import synthetic
+
 from deroute import analysis
 from deroute.analysis import Estimate
 
@@ -94,7 +94,7 @@ def test_zero_load_latency_says_at_which_load() -> None:
 
 def test_labels_that_do_not_exist_are_named() -> None:
     frame = synthetic.study().frame
-    with pytest.raises(analysis.AnalysisError, match="no point with load = 0.33"):
+    with pytest.raises(analysis.AnalysisError, match=r"no point with load = 0\.33"):
         analysis.accepted_load(frame, load=0.33)
     with pytest.raises(analysis.AnalysisError, match="no axis 'rooting'"):
         analysis.accepted_load(frame, rooting="MIN")

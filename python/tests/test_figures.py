@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-
 import synthetic
+
 from deroute.figures import CATALOGUE, FORMATS, FigureError, draw, read_figures
 from deroute.figures.latency import steady_part
 from deroute.figures.table import FigureTable

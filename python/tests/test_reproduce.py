@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 import synthetic
+from dragonfly import FakeEngine
+
 from deroute.analysis import Estimate
 from deroute.figures import Study, read_figures
 from deroute.reproduce import Claim, Paper, PaperError, find, read_paper, reproduce_item
@@ -20,7 +21,6 @@ from deroute.reproduce.measures import CATALOGUE, call
 from deroute.reproduce.paper import Check
 from deroute.reproduce.report import markdown, summary
 from deroute.reproduce.verdict import DIFFERS, NOT_SETTLED, REPRODUCED, compare, judge
-from dragonfly import FakeEngine
 
 ROOT = Path(__file__).parents[2] / "reproduce"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from deroute.cli import app as _app
-from deroute.cli import check, export, plot, point, run, schema, show
+from deroute.cli import check, export, plot, point, reproduce, run, schema, show
 
 #: Every command, in the order of `deroute --help`.
 COMMANDS: Sequence[Callable[..., Any]] = (
@@ -17,6 +17,7 @@ COMMANDS: Sequence[Callable[..., Any]] = (
     export.export,
     point.point,
     schema.schema,
+    reproduce.reproduce,
 )
 
 app = _app.build(COMMANDS)

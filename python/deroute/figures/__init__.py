@@ -1,4 +1,5 @@
-"""Figures for papers: one file per kind, one line each in the catalogue.
+"""
+Figures for papers: one file per kind, one line each in the catalogue.
 
 `[[figure]]` tables of an experiment file name a kind and say which axes are the abscissa, the
 series and the panels. Figures show only what was measured: a saturated point never appears as a

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from deroute.reproduce.experiments import assign
+from deroute.spec import assign
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,10 +37,10 @@ class Engine(Protocol):
         """Router, output port and VC of every step of one packet through the empty network."""
 
     def check(self, spec: str) -> object:
-        """Build the network; a `ValueError` says why it cannot be."""
+        """Build the network; a `SpecError` says why it cannot be."""
 
     def simulate(self, spec: str) -> object:
-        """Run a point; a `RuntimeError` reports a deadlock or a cycle of dependencies."""
+        """Run a point; a `SimulationError` reports a deadlock or a cycle of dependencies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,8 @@ class Evidence:
         return self.runs[experiment]
 
     def spec(self, h: int | None = None, routing: str | None = None, **paths: Any) -> str:
-        """The paper's base spec as JSON, for a balanced Dragonfly, a named routing, and more.
+        """
+        The paper's base spec as JSON, for a balanced Dragonfly, a named routing, and more.
 
         Keyword arguments are spec paths with `__` for the dots.
         """

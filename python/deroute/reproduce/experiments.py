@@ -1,4 +1,5 @@
-"""From an item's `[[experiment]]` tables to complete experiment documents at a scale.
+"""
+From an item's `[[experiment]]` tables to complete experiment documents at a scale.
 
 An item writes only what is its own: `axes` (labels of named values, or plain numbers), settings on
 top of the paper's base in `set`, and figures. The scale adds run lengths and seeds, and may thin
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from deroute.reproduce.paper import Item, Paper, PaperError
+from deroute.spec import assign
 
 _KEYS = ("name", "title", "axes", "base", "set", "skip", "figure", "scale")
 
@@ -66,11 +68,3 @@ def _axis(paper: Paper, where: str, axis: str, labels: list[Any]) -> dict[str, A
         "name": axis,
         "values": [{"label": label, "set": dict(named[label])} for label in labels],
     }
-
-
-def assign(tree: dict[str, Any], path: str, value: Any) -> None:
-    """Set a dotted path of a spec, creating tables on the way."""
-    *parents, last = path.split(".")
-    for key in parents:
-        tree = tree.setdefault(key, {})
-    tree[last] = value

@@ -1,4 +1,5 @@
-"""The data of a reproduction: a folder per paper, a file per figure or table, claims beside runs.
+"""
+The data of a reproduction: a folder per paper, a file per figure or table, claims beside runs.
 
 `paper.toml` holds what all items share: the base spec, the named values of the axes, the scales.
 Every other TOML file of the folder is an item. See `reproduce/README.md` for the keys.
@@ -11,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from deroute.errors import InputError, Problem
 
 PAPER_FILE = "paper.toml"
 
@@ -28,8 +31,11 @@ _CLAIM_KEYS = {
 _BOUND_KEYS = ("equals", "at_least", "at_most")
 
 
-class PaperError(ValueError):
+class PaperError(InputError):
     """A reproduction's data is wrong, or what was asked for does not exist."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__([Problem(message)])
 
 
 @dataclass(frozen=True, slots=True)

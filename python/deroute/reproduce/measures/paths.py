@@ -1,4 +1,5 @@
-"""Measures over the paths that single packets take through the empty network, and over VCs.
+"""
+Measures over the paths that single packets take through the empty network, and over VCs.
 
 `routing` is a label of the paper's routings; `h` a balanced Dragonfly; `packets` how many random
 pairs of hosts are traced, each with its own seed.
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from deroute.analysis import Estimate
+from deroute.errors import SimulationError, SpecError
 from deroute.reproduce.evidence import Evidence, Hop
 
 # More VCs than any routing of a Dragonfly asks for, and a buffer that holds any packet.
@@ -41,7 +43,8 @@ def paths_outside(
 def degenerate_over_expected(
     evidence: Evidence, routing: str, minimal: str, h: int = 2, packets: int = 5000
 ) -> list[Estimate]:
-    """How often a packet to another group takes its minimal path, over how often it should.
+    """
+    How often a packet to another group takes its minimal path, over how often it should.
 
     It should when its intermediate router, drawn uniformly outside the source group, lies on the
     minimal path: the destination router, or the one on which the global link lands. The interval is
@@ -89,7 +92,7 @@ def acyclic(
     )
     try:
         evidence.engine().simulate(spec)
-    except RuntimeError:
+    except SimulationError:
         return [Estimate(0.0)]
     return [Estimate(1.0)]
 
@@ -101,8 +104,10 @@ def _builds(evidence: Evidence, routing: str, h: int, vcs: dict[str, int]) -> bo
     }
     try:
         evidence.engine().check(evidence.spec(h=h, routing=routing, **links))
-    except ValueError:
-        return False
+    except SpecError as error:
+        if error.path.endswith(".vcs"):
+            return False
+        raise
     return True
 
 

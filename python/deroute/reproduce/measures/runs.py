@@ -1,4 +1,5 @@
-"""Measures over the results of simulations.
+"""
+Measures over the results of simulations.
 
 `of` names the experiment of the item; `where` gives the labels of the points. An axis that is left
 out must be the seed, or have one label only.
@@ -116,7 +117,8 @@ def least_router(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
 def adversarial_share(
     evidence: Evidence, of: str, where: Labels, hosts_per_group: int
 ) -> list[Estimate]:
-    """Share of ADV+1 in a mix with UN, from the use of the global links under minimal routing.
+    """
+    Share of ADV+1 in a mix with UN, from the use of the global links under minimal routing.
 
     One link per group, the busiest, carries all ADV+1 packets of the group and the UN packets to
     the same group: its load is `hosts * load * (share + (1 - share) * hosts / (all - 1))`. The
