@@ -8,19 +8,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-import synthetic
-from dragonfly import FakeEngine
+from typer.testing import CliRunner
 
+import synthetic
 from deroute.analysis import Estimate
+from deroute.cli import app
 from deroute.figures import Study, read_figures
 from deroute.reproduce import Claim, Paper, PaperError, find, read_paper, reproduce_item
+from deroute.reproduce.engine import BuiltEngine
 from deroute.reproduce.evidence import Evidence
 from deroute.reproduce.experiments import documents
 from deroute.reproduce.measures import CATALOGUE, call
 from deroute.reproduce.paper import Check
 from deroute.reproduce.report import markdown, summary
 from deroute.reproduce.verdict import DIFFERS, NOT_SETTLED, REPRODUCED, compare, judge
+from dragonfly import FakeEngine
 
 ROOT = Path(__file__).parents[2] / "reproduce"
 
@@ -215,6 +219,17 @@ def test_paths_through_the_destination_router_are_minimal(paper: Paper) -> None:
     assert found.mean == pytest.approx(1, abs=0.3)
 
 
+@pytest.mark.parametrize("h", [2, 3])
+def test_the_engine_is_wired_like_the_independent_dragonfly(h: int) -> None:
+    spec = read_paper(ROOT / "thesis")
+    real = Evidence(spec.base, spec.values, spec.scales, {}, BuiltEngine)
+    ours = Evidence(spec.base, spec.values, spec.scales, {}, FakeEngine)
+    wired, expected = (each.wiring(each.spec(h=h)) for each in (real, ours))
+    assert wired.class_names == expected.class_names
+    for name in ("router_of_host", "peer_router", "peer_port", "link_class"):
+        assert np.array_equal(getattr(wired, name), getattr(expected, name)), name
+
+
 def test_unknown_measures_and_keys_are_named(paper: Paper) -> None:
     with pytest.raises(PaperError, match="unknown measure 'acepted'; choose from: accepted"):
         call("acepted", evidence(paper), {})
@@ -282,3 +297,77 @@ def test_the_thesis_covers_chapters_2_and_3() -> None:
     for chapter, count in {"2": 44, "3": 24}.items():
         assert sum(name.startswith(f"thesis-{chapter}.") for name in claims) == count
     assert {"thesis-6.1.2.2-exact-lgl", "thesis-6.3.3-fair-adapt"} <= set(claims)
+
+
+SMALL = """
+title = "A small network"
+[base.network.topology.dragonfly]
+p = 2
+a = 4
+h = 2
+[base.network.links.local]
+latency = "15 ns"
+vcs = 2
+buffer = "9 KB"
+[base.network.links.global]
+latency = "150 ns"
+vcs = 1
+buffer = "45 KB"
+[base.network.nic]
+injection_queue = "126 KB"
+[base.network.switch.combined_queued]
+pipeline = "90 ns"
+output_buffer = "15.75 KB"
+[base.routing]
+minimal = {}
+[base.traffic]
+load = 0.1
+packet_size = 10
+pattern = { adversarial = { offset = 1 } }
+[paths]
+load = "traffic.load"
+[values]
+[scale.quick]
+seeds = [1]
+set = { "run.warmup" = 2000, "run.measure" = 4000 }
+"""
+
+BOUND = """
+chapter = 3
+title = "The bound of ADV+1"
+[[experiment]]
+name = "bound"
+axes = { load = [0.05, 0.4] }
+[[experiment.figure]]
+name = "throughput"
+kind = "throughput"
+[[claim]]
+id = "an-eighth"
+source = "section 3.2.2"
+statement = "At most 1/(2h^2)."
+published = 0.125
+unit = "phits/host/cycle"
+[[claim.check]]
+measure = "accepted"
+of = "bound"
+where = { load = 0.4 }
+at_least = LEAST
+at_most = 0.1263
+"""
+
+
+@pytest.mark.parametrize(("least", "code"), [("0.11", 0), ("0.126", 1)])
+def test_the_command_runs_draws_judges_and_reports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least: str, code: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "reproduce" / "small"
+    folder.mkdir(parents=True)
+    (folder / "paper.toml").write_text(SMALL)
+    (folder / "3.2-bound.toml").write_text(BOUND.replace("LEAST", least))
+    result = CliRunner().invoke(app, ["reproduce", "small", "--chapter", "3", "--jobs", "1"])
+    assert result.exit_code == code, result.output
+    assert "1 claims" in result.output
+    where = tmp_path / "runs" / "reproduce" / "small" / "quick"
+    assert (where / "3.2-bound.bound" / "throughput.png").stat().st_size > 0
+    assert "| `an-eighth` | section 3.2.2 |" in (where / "REPORT.md").read_text()

@@ -31,6 +31,7 @@ def reproduce(
     item: Annotated[
         str | None, typer.Argument(metavar="[ITEM]", help="One item only, such as 3.2-bounds.")
     ] = None,
+    *,
     chapter: Annotated[str, typer.Option(help="Chapters, as in 2,3; default: all.")] = "",
     scale: Annotated[str, typer.Option(help="How thoroughly: quick or paper.")] = "quick",
     directory: Annotated[
@@ -96,7 +97,7 @@ def _run(
             bar.advance(task, 0 if isinstance(event, Running) else 1)
 
         pool = executors.make("local", Resources(jobs, 1, None))
-        runner.run_points(experiment, todo, directory, pool, report, watch)
+        runner.run_points(experiment, todo, directory, pool, report=report, watch=watch)
     for failure in report.failed:
         app.err().print(f"[bold red]failed:[/] {escape(f'{failure.point}: {failure.message}')}")
     figures = plot_directory(directory, formats) if report.left < report.total else []

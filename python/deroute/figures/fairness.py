@@ -44,7 +44,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
             rows = study.rows(table, **only(table.panel, name), **only(table.series, label))
             if not rows.is_empty():
                 place = _Place(index, len(series), study.place(table.series, label))
-                _bars(panel, study, table, rows, label, place)
+                _bars(panel, study, table, rows, label=label, place=place)
         layout.panel_title(panel, table.panel, name)
         panel.grid(visible=False, axis="x")
         panel.set_xticks(range(size), [f"R{router}" for router in range(size)])
@@ -72,6 +72,7 @@ def _bars(
     study: Study,
     table: FigureTable,
     rows: pl.DataFrame,
+    *,
     label: Label | None,
     place: _Place,
 ) -> None:
