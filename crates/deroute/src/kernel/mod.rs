@@ -24,6 +24,7 @@ use plant::{Plant, WarmupTimes};
 use crate::ids::{Cycle, HostId, RouterId};
 use crate::outcome::Outcome;
 use crate::probe::collect::Bins;
+use crate::routing::{self, Planner};
 use crate::spec::{Spec, SpecError};
 use crate::topology::{Hop, Peer, Topology};
 
@@ -90,7 +91,15 @@ impl Simulation {
     /// # Errors
     /// The first thing in the spec that is impossible, with its path.
     pub fn build(spec: &Spec) -> Result<Self, SpecError> {
-        Ok(Self { spec: spec.clone(), plant: Arc::new(Plant::build(spec)?) })
+        Self::build_with(spec, &|fabric| routing::build(&spec.routing, fabric))
+    }
+
+    /// As [`Simulation::build`], with a routing algorithm of the caller's in place of the spec's.
+    ///
+    /// # Errors
+    /// As [`Simulation::build`], and those of `routing`.
+    pub fn build_with(spec: &Spec, routing: &Planner<'_>) -> Result<Self, SpecError> {
+        Ok(Self { spec: spec.clone(), plant: Arc::new(Plant::build(spec, routing)?) })
     }
 
     /// The spec that this simulation was built from.

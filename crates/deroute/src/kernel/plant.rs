@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::ids::{Cycle, RouterId};
-use crate::routing::{self, Fabric, Plan};
+use crate::routing::{Fabric, Plan, Planner};
 use crate::spec::{Allocator, Quantity, Scale, Spec, SpecError, Switch, Warmup};
 use crate::topology::{self, Peer, Topology};
 use crate::traffic::{Setting, Workload};
@@ -82,13 +82,13 @@ fn phits(scale: &Scale, path: &str, quantity: &Quantity) -> Result<u32, SpecErro
 }
 
 impl Plant {
-    pub(crate) fn build(spec: &Spec) -> Result<Self, SpecError> {
+    pub(crate) fn build(spec: &Spec, routing: &Planner<'_>) -> Result<Self, SpecError> {
         let scale = Scale::new(&spec.units.cycle, &spec.units.phit)?;
         let topology = topology::build(&spec.network.topology)?;
         let classes = links(spec, &scale, &*topology)?;
         let latency = classes.iter().map(|class| class.latency).collect();
         let fabric = Fabric { topology: Arc::clone(&topology), latency };
-        let routing = routing::build(&spec.routing, &fabric)?;
+        let routing = routing(&fabric)?;
         enough_vcs(&classes, &*topology, routing.nonminimal)?;
         let times = times(spec, &scale)?;
         let setting = Setting { topology: &*topology, seed: spec.run.seed };

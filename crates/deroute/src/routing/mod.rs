@@ -148,6 +148,9 @@ pub struct Plan {
 /// Makes the agent of the routers `first..first + count`.
 pub type AgentFactory = Box<dyn Fn(RouterId, u32) -> Box<dyn Routing> + Send + Sync>;
 
+/// Checks a routing algorithm against the network: [`build`] for those of the catalogue.
+pub type Planner<'a> = dyn Fn(&Fabric) -> Result<Plan, SpecError> + 'a;
+
 /// Checks the routing that the spec asks for against the network. The catalogue.
 pub fn build(spec: &spec::Routing, fabric: &Fabric) -> Result<Plan, SpecError> {
     match spec {
