@@ -196,7 +196,7 @@ fn check(spec: Spec) -> Result<(), TestCaseError> {
 /// Random Dragonflies with random everything.
 #[test]
 fn random_networks() {
-    support::runner(250).run(&networks(), check).unwrap_or_else(|error| panic!("{error}"));
+    support::runner(1500).run(&networks(), check).unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Random single switches.
@@ -207,5 +207,5 @@ fn random_crossbars() {
         spec.traffic.pattern = value(pattern);
         dressed(spec)
     });
-    support::runner(150).run(&specs, check).unwrap_or_else(|error| panic!("{error}"));
+    support::runner(500).run(&specs, check).unwrap_or_else(|error| panic!("{error}"));
 }

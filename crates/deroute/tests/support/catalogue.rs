@@ -17,7 +17,8 @@ pub const ROUTINGS: [&str; 17] = [
     "{ piggyback = {} }",
     "{ piggyback = { factor_percent = 100, flag_threshold = 2 } }",
     "{ piggyback = { own_port_in_mean = true, flag_threshold = 6, ugal = { redecide = true } } }",
-    "{ piggyback = { flag_threshold = 1, ugal = { queue = 'vc', redecide = true, threshold = 5 } } }",
+    "{ piggyback = { flag_threshold = 1, \
+       ugal = { queue = 'vc', redecide = true, threshold = 5 } } }",
     "{ piggyback = { flag_threshold = 9, ugal = { phase_a = '-g-', vc_use = 'next-feasible' } } }",
 ];
 
@@ -38,7 +39,8 @@ pub const PATTERNS: [&str; 8] = [
 pub const PLAIN_PATTERNS: [&str; 3] = [
     "'uniform'",
     "{ permutation = {} }",
-    "{ mix = [{ weight = 2, pattern = 'uniform' }, { weight = 1, pattern = { permutation = {} } }] }",
+    "{ mix = [{ weight = 2, pattern = 'uniform' }, \
+       { weight = 1, pattern = { permutation = {} } }] }",
 ];
 
 /// Packet sizes up to 16 phits, as TOML values.
