@@ -1,0 +1,150 @@
+//! What every entry of the catalogue must do: lose nothing, never overflow, give the same bytes for
+//! any number of partitions and threads, deliver at zero load after exactly the time that the
+//! formula says, never depend on itself, and never go in circles.
+
+mod deadlock;
+mod paths;
+#[path = "../support/mod.rs"]
+mod support;
+mod zero_load;
+
+use deroute::outcome::{Outcome, State};
+use deroute::spec::{Spec, Topology, Warmup};
+use deroute::{RunOptions, Simulation};
+use support::catalogue::{
+    DRAGONFLIES, INJECTIONS, PATTERNS, PLAIN_PATTERNS, ROUTINGS, SIZES, SWITCHES,
+};
+use support::value;
+
+/// Every routing with every pattern, every switch with every wiring, and every switch alone, under
+/// loads from light to excessive; everything else rotates.
+fn catalogue() -> Vec<Spec> {
+    let mut specs = Vec::new();
+    for (r, routing) in ROUTINGS.into_iter().enumerate() {
+        for (p, pattern) in PATTERNS.into_iter().enumerate() {
+            let switch = SWITCHES[(r + 3 * p) % SWITCHES.len()];
+            specs.push(network(DRAGONFLIES[(2 * r + p) % 10], switch, routing, pattern, r + p));
+        }
+    }
+    for (s, switch) in SWITCHES.into_iter().enumerate() {
+        for (d, dragonfly) in DRAGONFLIES.into_iter().enumerate() {
+            let (routing, pattern) =
+                (ROUTINGS[(s + 5 * d) % ROUTINGS.len()], PATTERNS[(s + d) % 8]);
+            specs.push(network(dragonfly, switch, routing, pattern, s + 2 * d));
+        }
+        let mut spec = support::crossbar(2 + 3 * s as u32);
+        spec.network.switch = value(switch);
+        spec.traffic.pattern = value(PLAIN_PATTERNS[s % PLAIN_PATTERNS.len()]);
+        specs.push(dress(spec, s));
+    }
+    specs
+}
+
+fn network(dragonfly: &str, switch: &str, routing: &str, pattern: &str, turn: usize) -> Spec {
+    let mut spec = support::dragonfly(1, 2, 1);
+    spec.network.topology = Topology::Dragonfly(value(dragonfly));
+    spec.network.switch = value(switch);
+    spec.routing = value(routing);
+    spec.traffic.pattern = value(pattern);
+    dress(spec, turn)
+}
+
+fn dress(mut spec: Spec, turn: usize) -> Spec {
+    spec.traffic.packet_size = value(SIZES[turn % SIZES.len()]);
+    spec.traffic.injection = value(INJECTIONS[turn % INJECTIONS.len()]);
+    spec.traffic.load = [0.05, 0.3, 0.6, 0.97][turn % 4];
+    spec.network.nic.latency = [0, 5][turn % 2].into();
+    spec.run.seed = turn as u64;
+    spec.run.warmup = Warmup::Fixed(1_000.into());
+    spec.run.measure = 3_000.into();
+    spec.probes.links = true;
+    spec.probes.series = Some(100.into());
+    spec.checks.full = true;
+    spec.checks.dependencies = true;
+    spec.checks.watchdog = Some(400.into());
+    spec
+}
+
+fn run(spec: &Spec, threads: usize, partitions: Option<usize>) -> Outcome {
+    support::attempt(spec, &RunOptions { threads, partitions })
+        .unwrap_or_else(|error| panic!("{error}\n{}", support::show(spec)))
+}
+
+/// Conservation and losslessness (recounted by the engine every thousand cycles), an acyclic
+/// dependency graph, a silent watchdog, and the same bytes however the run is divided.
+#[test]
+fn every_entry_is_sound_and_deterministic() {
+    for spec in catalogue() {
+        let outcome = run(&spec, 1, Some(1));
+        let packets = outcome.packets;
+        assert_eq!(packets.generated, packets.delivered + packets.in_flight);
+        assert!(packets.injected <= packets.generated && packets.delivered <= packets.injected);
+        assert!(packets.delivered > 0, "nothing arrived\n{}", support::show(&spec));
+        for (threads, partitions) in [(1, None), (1, Some(usize::MAX)), (2, None), (3, Some(3))] {
+            let again = run(&spec, threads, partitions);
+            let place = format!("{threads} threads, {partitions:?} partitions");
+            assert!(outcome == again, "{place} change the result\n{}", support::show(&spec));
+        }
+    }
+}
+
+/// A seed changes the result; the same seed, or a new simulation of the same spec, does not.
+#[test]
+fn only_the_seed_changes_the_result() {
+    let mut spec = support::dragonfly(2, 4, 2);
+    spec.routing = value("{ piggyback = { flag_threshold = 4 } }");
+    let simulation = Simulation::build(&spec).unwrap();
+    let mut go = |_| std::ops::ControlFlow::Continue(());
+    let first = simulation.run(&RunOptions::default(), &mut go).unwrap();
+    assert!(first == simulation.run(&RunOptions::default(), &mut go).unwrap());
+    assert!(first == support::run(&spec));
+    spec.run.seed += 1;
+    assert!(first != support::run(&spec));
+}
+
+/// An automatic warm-up only chooses when to begin: the same beginning, asked for, gives the same
+/// result.
+#[test]
+fn automatic_warmup_is_a_fixed_one_found() {
+    let mut spec = support::dragonfly(2, 4, 2);
+    spec.traffic.load = 0.2;
+    spec.run.warmup = value("{ interval = 100, limit = 20000 }");
+    spec.run.measure = 20_000.into();
+    let found = support::run(&spec);
+    assert_eq!(found.verdict.state, State::Steady, "{:?}", found.verdict.reasons);
+    assert!((500..20_000).contains(&found.measured_from), "{}", found.measured_from);
+    spec.run.warmup = Warmup::Fixed(found.measured_from.into());
+    assert!(support::run(&spec) == found);
+}
+
+/// A run can be stopped, and learns how far it is.
+#[test]
+fn a_run_can_be_interrupted() {
+    let spec = support::dragonfly(1, 2, 1);
+    let simulation = Simulation::build(&spec).unwrap();
+    let mut seen = Vec::new();
+    let result = simulation.run(&RunOptions::default(), &mut |progress| {
+        seen.push(progress);
+        match seen.len() {
+            2 => std::ops::ControlFlow::Break(()),
+            _ => std::ops::ControlFlow::Continue(()),
+        }
+    });
+    assert_eq!(result, Err(deroute::RunError::Interrupted));
+    assert_eq!(seen.iter().map(|progress| progress.of).collect::<Vec<_>>(), [2_000, 2_000]);
+    assert!(seen[0].cycle < seen[1].cycle && seen[1].cycle <= 2_000);
+}
+
+/// The verdict says when a network is saturated, and when the numbers are too few.
+#[test]
+fn verdicts() {
+    let mut spec = support::dragonfly(2, 4, 2);
+    spec.run.measure = 10_000.into();
+    assert_eq!(support::run(&spec).verdict.state, State::Steady);
+    spec.traffic.pattern = value("{ adversarial = { offset = 1 } }");
+    assert_eq!(support::run(&spec).verdict.state, State::Saturated);
+    spec.traffic.load = 0.001;
+    let few = support::run(&spec).verdict;
+    assert_eq!(few.state, State::NotConverged);
+    assert!(few.reasons[0].contains("packets were measured"), "{:?}", few.reasons);
+}

@@ -1,0 +1,202 @@
+//! The latency of a packet that never waits, packet by packet:
+//! `pipeline (H + 1) + link latencies + 2 nic.latency + size`.
+//!
+//! The test replays what every host generates and what every router draws, walks each packet along
+//! its path, and compares the sum with the engine's time series, whose bins are so narrow that each
+//! holds one packet.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use deroute::Simulation;
+use deroute::ids::{HostId, PortId, RouterId, VcId};
+use deroute::rng::{Owner, Stream};
+use deroute::routing::{self, Fabric, Header, Queues, RouterView};
+use deroute::spec::{Quantity, Scale, Spec, Switch, Topology};
+use deroute::topology::{Leg, Peer};
+use deroute::traffic::{Setting, Workload};
+
+use super::support::catalogue::{DRAGONFLIES, ROUTINGS, SWITCHES};
+use super::support::{self, value};
+
+/// A packet that a host generates.
+#[derive(Clone, Copy)]
+struct Planned {
+    generated: u32,
+    from: HostId,
+    to: HostId,
+    size: u32,
+}
+
+struct Empty;
+
+impl Queues for Empty {
+    fn port(&self, _port: PortId) -> u32 {
+        0
+    }
+
+    fn vc(&self, _port: PortId, _vc: VcId) -> u32 {
+        0
+    }
+}
+
+fn number(quantity: &Quantity) -> u32 {
+    let Quantity::Number(number) = quantity else { panic!("{quantity} is no bare number") };
+    u32::try_from(*number).unwrap()
+}
+
+fn pipeline(switch: &Switch) -> u32 {
+    match switch {
+        Switch::InputQueued { pipeline, .. }
+        | Switch::CombinedQueued { pipeline, .. }
+        | Switch::OutputQueued { pipeline, .. } => number(pipeline),
+    }
+}
+
+/// Everything that is generated before `end`, in order.
+fn plan(spec: &Spec, end: u32) -> Vec<Planned> {
+    let topology = deroute::topology::build(&spec.network.topology).unwrap();
+    let scale = Scale::new("1 ns", "25 B").unwrap();
+    let setting = Setting { topology: &*topology, seed: spec.run.seed };
+    let workload = Workload::build(&spec.traffic, &scale, &setting, Some(0)).unwrap();
+    let mut packets = Vec::new();
+    for from in (0..topology.hosts()).map(HostId) {
+        let (mut source, mut next) = workload.source(from, spec.run.seed);
+        while next < end {
+            let demand = workload.demand(from, &mut source, next);
+            let (to, size) = (demand.destination, u32::from(demand.size));
+            packets.push(Planned { generated: next, from, to, size });
+            next = workload.next(from, &mut source, Some(next));
+        }
+    }
+    packets.sort_by_key(|packet| (packet.generated, packet.from));
+    packets
+}
+
+/// Closed form of the latency of each packet, on the path that the routing chooses in an empty
+/// network. Routers draw in the order of generation.
+fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
+    let topology = deroute::topology::build(&spec.network.topology).unwrap();
+    let link = |name: &&str| number(&spec.network.links[*name].latency);
+    let latency: Vec<u32> = topology.classes().iter().map(link).collect();
+    let fabric = Fabric { topology: Arc::clone(&topology), latency: latency.clone() };
+    let agents = routing::build(&spec.routing, &fabric).unwrap().agent;
+    let mut agent = agents(RouterId(0), topology.routers());
+    let mut streams: Vec<Stream> = (0..topology.routers())
+        .map(|router| Stream::new(spec.run.seed, Owner::Router(router)))
+        .collect();
+    let (nic, pipeline) = (number(&spec.network.nic.latency), pipeline(&spec.network.switch));
+    let mut walk = |packet: &Planned| {
+        let mut header = Header::new(topology.router_of(packet.to));
+        let mut at = topology.router_of(packet.from);
+        let mut total = 2 * nic + packet.size + pipeline;
+        loop {
+            if header.leg == Leg::PhaseA && header.root == at {
+                header.leg = Leg::PhaseB;
+            }
+            if header.destination == at && header.leg != Leg::PhaseA {
+                return total;
+            }
+            let rng = &mut streams[at.index()];
+            let mut view = RouterView { router: at, now: 0, queues: &Empty, rng };
+            let hop = agent.route(&mut view, &mut header);
+            header.place = hop.place;
+            let Peer::Router { router, class, .. } = topology.peer(at, hop.port) else {
+                panic!("a path into nowhere")
+            };
+            at = router;
+            total += pipeline + latency[usize::from(class)];
+        }
+    };
+    packets.iter().map(&mut walk).collect()
+}
+
+/// Compares every packet that met no other with its closed form. Returns the pairs of hosts seen.
+fn check(spec: &Spec) -> BTreeSet<(HostId, HostId)> {
+    const WIDTH: u32 = 4;
+    let mut spec = spec.clone();
+    let end = number(&spec.run.measure);
+    spec.run.warmup = deroute::spec::Warmup::Fixed(0.into());
+    spec.probes.series = Some(u64::from(WIDTH).into());
+    let packets = plan(&spec, end);
+    let expected = closed_forms(&spec, &packets);
+    let outcome = support::run(&spec);
+    let series = outcome.series.unwrap().by_generation;
+    let mut in_bin: HashMap<u32, u32> = HashMap::new();
+    for packet in &packets {
+        *in_bin.entry(packet.generated / WIDTH).or_default() += 1;
+    }
+    let mut pairs = BTreeSet::new();
+    let mut latest = 0;
+    for (n, (packet, latency)) in packets.iter().zip(&expected).enumerate() {
+        let arrives = packet.generated + latency;
+        let before = latest;
+        latest = latest.max(arrives);
+        // Alone: all before have arrived, and none follows until this one has.
+        let next = packets.get(n + 1).map_or(u32::MAX, |next| next.generated);
+        let bin = packet.generated / WIDTH;
+        if packet.generated < before || next <= arrives || in_bin[&bin] > 1 || arrives > end {
+            continue;
+        }
+        let measured = series.latency_sum[bin as usize];
+        let Planned { from, to, .. } = packet;
+        let place = || format!("{from} to {to} at {}\n{}", packet.generated, support::show(&spec));
+        assert_eq!(series.packets[bin as usize], 1, "{}", place());
+        assert_eq!(measured, u64::from(*latency), "{}", place());
+        pairs.insert((*from, *to));
+    }
+    pairs
+}
+
+/// A load that has about one packet of `size` phits in a thousand cycles.
+fn sparse(hosts: u32, size: f64) -> f64 {
+    size / (1_000.0 * f64::from(hosts))
+}
+
+/// Every routing between all 30 pairs of hosts of the smallest Dragonfly.
+#[test]
+fn every_pair_and_routing() {
+    for (r, routing) in ROUTINGS.into_iter().enumerate() {
+        let mut spec = support::dragonfly(1, 2, 1);
+        spec.routing = value(routing);
+        spec.network.switch = value(SWITCHES[r % SWITCHES.len()]);
+        spec.network.nic.latency = [0, 5][r % 2].into();
+        spec.traffic.load = sparse(6, 4.0);
+        spec.run.measure = 400_000.into();
+        assert_eq!(check(&spec).len(), 30, "{routing}");
+    }
+}
+
+/// Every switch, with mixed packet sizes, in every wiring.
+#[test]
+fn every_switch_and_wiring() {
+    for (s, switch) in SWITCHES.into_iter().enumerate() {
+        for (d, dragonfly) in DRAGONFLIES.into_iter().enumerate() {
+            let mut spec = support::dragonfly(1, 2, 1);
+            spec.network.topology = Topology::Dragonfly(value(dragonfly));
+            spec.network.switch = value(switch);
+            spec.network.nic.latency = [5, 0, 1][d % 3].into();
+            spec.traffic.packet_size = value("{ min = 1, max = 16 }");
+            spec.routing = value(ROUTINGS[(s + 7 * d) % ROUTINGS.len()]);
+            let hosts = Simulation::build(&spec).unwrap().topology().hosts();
+            spec.traffic.load = sparse(hosts, 8.5);
+            spec.run.measure = 60_000.into();
+            let pairs = check(&spec).len();
+            assert!(pairs >= 12.min(hosts as usize * (hosts as usize - 1) / 2), "{pairs} pairs");
+        }
+    }
+}
+
+/// A single switch, between all pairs of its hosts.
+#[test]
+fn single_switch() {
+    for (s, switch) in SWITCHES.into_iter().enumerate() {
+        let mut spec = support::crossbar(8);
+        spec.network.switch = value(switch);
+        spec.network.nic.latency = [0, 7][s % 2].into();
+        spec.traffic.packet_size = value("{ min = 1, max = 16 }");
+        spec.traffic.load = sparse(8, 8.5);
+        spec.run.measure = 600_000.into();
+        assert_eq!(check(&spec).len(), 56);
+    }
+}
