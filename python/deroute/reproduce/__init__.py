@@ -1,5 +1,4 @@
-"""
-Reproducing papers: run what their claims need, compare, and say what came out.
+"""Reproducing papers: run what their claims need, compare, and say what came out.
 
 The data lives in `reproduce/` at the root of the repository, a folder per paper. A claim ends as
 `reproduced`, `differs` or `not settled`; it is never dropped because the system it needs is not

@@ -80,8 +80,7 @@ class Evidence:
         return self.runs[experiment]
 
     def spec(self, h: int | None = None, routing: str | None = None, **paths: Any) -> str:
-        """
-        The paper's base spec as JSON, for a balanced Dragonfly, a named routing, and more.
+        """The paper's base spec as JSON, for a balanced Dragonfly, a named routing, and more.
 
         Keyword arguments are spec paths with `__` for the dots.
         """

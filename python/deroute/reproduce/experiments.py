@@ -1,5 +1,4 @@
-"""
-From an item's `[[experiment]]` tables to complete experiment documents at a scale.
+"""From an item's `[[experiment]]` tables to complete experiment documents at a scale.
 
 An item writes only what is its own: `axes` (labels of named values, or plain numbers), settings on
 top of the paper's base in `set`, and figures. The scale adds run lengths and seeds, and may thin

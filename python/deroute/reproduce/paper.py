@@ -1,5 +1,4 @@
-"""
-The data of a reproduction: a folder per paper, a file per figure or table, claims beside runs.
+"""The data of a reproduction: a folder per paper, a file per figure or table, claims beside runs.
 
 `paper.toml` holds what all items share: the base spec, the named values of the axes, the scales.
 Every other TOML file of the folder is an item. See `reproduce/README.md` for the keys.

@@ -1,5 +1,4 @@
-"""
-What claims can measure: small named functions, one file per source of evidence.
+"""What claims can measure: small named functions, one file per source of evidence.
 
 A measure takes the evidence and the keys of the claim's check, and returns one estimate or more.
 """

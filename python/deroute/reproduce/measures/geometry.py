@@ -1,5 +1,4 @@
-"""
-Measures over the engine's wiring of a Dragonfly.
+"""Measures over the engine's wiring of a Dragonfly.
 
 `h` selects the balanced, maximum-size Dragonfly with p = h, a = 2h (thesis 2.2.1); everything is
 counted from the wired network, nothing from the formulas that the claims state.
@@ -82,8 +81,7 @@ def diameter(evidence: Evidence, h: int) -> list[Estimate]:
 
 
 def minimal_paths(evidence: Evidence, h: int) -> list[Estimate]:
-    """
-    Least and most minimal paths between routers of two groups: the links between the groups.
+    """Least and most minimal paths between routers of two groups: the links between the groups.
 
     A minimal path takes at most one local link on each side of the global link, and inside a group
     any two routers share exactly one local link, so that only the global link can be a choice.
@@ -100,8 +98,7 @@ def minimal_paths(evidence: Evidence, h: int) -> list[Estimate]:
 
 
 def palmtree_mismatches(evidence: Evidence, h: int) -> list[Estimate]:
-    """
-    Global links that deviate from the palmtree arrangement of thesis 2.2.1.
+    """Global links that deviate from the palmtree arrangement of thesis 2.2.1.
 
     Port k of router i of group g leads to group g - (i*h + k + 1) and lands on router a - 1 - i.
     """
@@ -139,8 +136,7 @@ def owners(evidence: Evidence, h: int) -> list[Estimate]:
 
 
 def neighbour_links(evidence: Evidence, h: int, offset: int) -> list[Estimate]:
-    """
-    How many of an arrival router's h flows of ADV+offset go on over its local links.
+    """How many of an arrival router's h flows of ADV+offset go on over its local links.
 
     Flows that arrive over the h global links of one router leave the group towards `offset` groups
     further; the result lists, per owner router in descending order, the flows that share the local

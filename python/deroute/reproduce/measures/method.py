@@ -27,8 +27,7 @@ def port_buffers(evidence: Evidence) -> list[Estimate]:
 
 
 def buffers_over_round_trips(evidence: Evidence, pipeline_ns: float) -> list[Estimate]:
-    """
-    Input buffers of a local and a global port over what a credit loop keeps in flight.
+    """Input buffers of a local and a global port over what a credit loop keeps in flight.
 
     The loop takes two link delays and two router pipelines, at one phit a cycle.
     """

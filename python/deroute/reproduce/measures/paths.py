@@ -1,5 +1,4 @@
-"""
-Measures over the paths that single packets take through the empty network, and over VCs.
+"""Measures over the paths that single packets take through the empty network, and over VCs.
 
 `routing` is a label of the paper's routings; `h` a balanced Dragonfly; `packets` how many random
 pairs of hosts are traced, each with its own seed.
@@ -43,8 +42,7 @@ def paths_outside(
 def degenerate_over_expected(
     evidence: Evidence, routing: str, minimal: str, h: int = 2, packets: int = 5000
 ) -> list[Estimate]:
-    """
-    How often a packet to another group takes its minimal path, over how often it should.
+    """How often a packet to another group takes its minimal path, over how often it should.
 
     It should when its intermediate router, drawn uniformly outside the source group, lies on the
     minimal path: the destination router, or the one on which the global link lands. The interval is

@@ -1,5 +1,4 @@
-"""
-Measures over the results of simulations.
+"""Measures over the results of simulations.
 
 `of` names the experiment of the item; `where` gives the labels of the points. An axis that is left
 out must be the seed, or have one label only.
@@ -46,6 +45,21 @@ def fraction_of_bound(
     """Accepted load over its bound along an integer axis: `bounds` starts at label 1."""
     rows = _rows(evidence.of(of), where)
     return [load.scaled(1 / bounds[int(label) - 1]) for label, load in _along(rows, axis)]
+
+
+def least_over_bound(
+    evidence: Evidence, of: str, where: Labels, axis: str, bounds: Sequence[float]
+) -> list[Estimate]:
+    """Injected load of the worst router of the group over the bound, along an integer axis.
+
+    A channel that is full throttles the routers whose packets use it; others may inject more.
+    """
+    runs = evidence.of(of)
+    labels = _rows(runs, where)[axis].unique().sort().to_list()
+    profiles = [(label, _profile(runs, {**where, axis: label})) for label in labels]
+    return [
+        Estimate(float(profile.mean.min()) / bounds[int(label) - 1]) for label, profile in profiles
+    ]
 
 
 def accepted_surplus(
@@ -117,8 +131,7 @@ def least_router(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
 def adversarial_share(
     evidence: Evidence, of: str, where: Labels, hosts_per_group: int
 ) -> list[Estimate]:
-    """
-    Share of ADV+1 in a mix with UN, from the use of the global links under minimal routing.
+    """Share of ADV+1 in a mix with UN, from the use of the global links under minimal routing.
 
     One link per group, the busiest, carries all ADV+1 packets of the group and the UN packets to
     the same group: its load is `hosts * load * (share + (1 - share) * hosts / (all - 1))`. The
@@ -161,6 +174,7 @@ MEASURES = (
     accepted_ratio,
     accepted_along,
     fraction_of_bound,
+    least_over_bound,
     accepted_surplus,
     saturation,
     latency,
