@@ -23,8 +23,8 @@ def spec_page() -> str:
     """Every key of a spec."""
     schema = json.loads(_engine.schema("spec"))
     head = (
-        "# The spec\n\nEvery key that a simulation point may have. Generated from the engine's types"
-        " (`make generate`).\nA bare number is in cycles or phits; a string carries its unit"
+        "# The spec\n\nEvery key that a simulation point may have. Generated from the engine's"
+        " types (`make generate`).\nA bare number is in cycles or phits; a string carries its unit"
         ' (`"15 ns"`, `"3 m"`, `"18 KB"`).\n'
     )
     return head + "".join(_tables(schema))

@@ -5,11 +5,22 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+__all__ = [
+    "VERSION",
+    "SimulationError",
+    "SpecError",
+    "check",
+    "locate",
+    "schema",
+    "simulate",
+    "topology",
+]
+
 #: Version of the engine. Results of two versions may differ.
 VERSION: str
 
 class SpecError(ValueError):
-    """A spec is wrong. Attributes: `path` (dotted), `message`, `choices` (what is allowed there)."""
+    """A spec is wrong: where, what, and what is allowed there."""
 
     path: str
     message: str
@@ -18,7 +29,7 @@ class SpecError(ValueError):
 class SimulationError(RuntimeError):
     """A simulation stopped because of what it found: a deadlock or a broken invariant."""
 
-def check(spec: str) -> dict[str, int | None]: ...
+def check(spec: str) -> tuple[int, int | None]: ...
 def simulate(
     spec: str,
     threads: int = 1,

@@ -25,13 +25,18 @@ class Footprint:
     #: With every queue full; None if a queue is unlimited.
     worst_bytes: int | None
 
+    @classmethod
+    def of(cls, text: str) -> Footprint:
+        """Of a canonical spec."""
+        return cls(*_engine.check(text))
+
 
 def check(spec: Mapping[str, Any] | Path | str) -> Footprint:
     """Build the network of a spec without simulating it.
 
     Raises `SpecError` (or, for a file, `InputError` with the line) if the spec is wrong.
     """
-    return _with_lines(spec, lambda text: Footprint(**_engine.check(text)))
+    return _with_lines(spec, Footprint.of)
 
 
 def simulate(
@@ -66,7 +71,5 @@ def _with_lines(spec: Mapping[str, Any] | Path | str, call: Callable[[str], _T])
         return call(canonical(document["base"] if base else document))
     except SpecError as error:
         place = (*base, *parse_path(error.path))
-        problem = errors.in_file(
-            error.message, place, file=file, text=text, choices=error.choices
-        )
+        problem = errors.in_file(error.message, place, file=file, text=text, choices=error.choices)
         raise InputError([problem]) from error

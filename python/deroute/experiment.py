@@ -30,6 +30,7 @@ _VALUE_KEYS = ("label", "set")
 _RANGE_KEYS = ("from", "to", "step")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 _AXIS_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_KINDS: Mapping[type, str] = {dict: "table", list: "list", str: "text"}
 _MOST_POINTS = 1_000_000
 
 
@@ -204,7 +205,7 @@ class _Reader:
                 raise self.error((*place, key), f"unknown key `{key}`", known)
 
     def typed(self, table: Mapping[str, Any], place: DocumentPath, key: str, kind: type) -> Any:
-        what = {dict: "table", list: "list", str: "text"}[kind]
+        what = _KINDS[kind]
         if key not in table:
             raise self.error((*place, key), f"is missing: a {what}")
         if not isinstance(table[key], kind):

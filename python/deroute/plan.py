@@ -1,4 +1,4 @@
-"""Before anything runs: is everything in an experiment possible, and what will it cost?"""
+"""What is known before anything runs: that everything is possible, and what it will cost."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _distinct(points: Sequence[Point]) -> list[tuple[str, str]]:
 def _check(item: tuple[str, str]) -> tuple[str, Footprint | SpecError]:
     group, spec = item
     try:
-        return group, Footprint(**_engine.check(spec))
+        return group, Footprint.of(spec)
     except SpecError as error:
         return group, error
 
@@ -128,10 +128,7 @@ def _spec_problems(
 def _spec_problem(
     experiment: Experiment, point: Point, error: SpecError, note: str = ""
 ) -> Problem:
-    if point.labels:
-        note = f"{note or 'in a point'}, first {point}"
-    else:
-        note = ""
+    note = f"{note or 'in a point'}, first {point}" if point.labels else ""
     place = experiment.origin(point.labels, error.path)
     if place[0] != "base" and error.path:
         note = f"sets {error.path}; {note}"
@@ -158,7 +155,7 @@ def estimate_seconds(points: Sequence[Point], jobs: int) -> float:
         seconds = list(pool.map(_probe, chosen))
     rate = sum(seconds) / sum(weight(point) for point in chosen)
     total = rate * sum(weight(point) for point in points)
-    return max(total / jobs, max(seconds))
+    return max(total / jobs, *seconds)
 
 
 class _Enough(Exception):

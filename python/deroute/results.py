@@ -155,7 +155,8 @@ class SeriesColumns:
 @dataclass(frozen=True, slots=True)
 class Series:
     """Time series: bin `i` covers `start + i * width` up to `start + (i + 1) * width` cycles,
-    relative to the beginning of the measurement."""
+    relative to the beginning of the measurement.
+    """
 
     start: int
     width: int
@@ -227,14 +228,14 @@ class Outcome(Part):
         flat: dict[str, Scalar] = {}
         lists = {"paths": "kind", "links": "class"}
         for name, value in self.model_dump(by_alias=True).items():
-            if name in lists:
-                value = {item.pop(lists[name]): item for item in value}
-            _flatten(name, value, flat)
+            named = {item.pop(lists[name]): item for item in value} if name in lists else value
+            _flatten(name, named, flat)
         return flat
 
     def to_polars(self, table: Table = "summary") -> pl.DataFrame:
         """The outcome as a frame: one row of scalars (`summary`), or one row per host, router,
-        link (needs `probes.links`) or bin of the time series (needs `probes.series`)."""
+        link (needs `probes.links`) or bin of the time series (needs `probes.series`).
+        """
         arrays = self.arrays
         match table:
             case "summary":
@@ -243,8 +244,8 @@ class Outcome(Part):
                 injected, accepted = arrays.injected_by_host, arrays.accepted_by_host
                 return _indexed("host", {"injected": injected, "accepted": accepted})
             case "routers":
-                packets = arrays.paths_by_router.T
-                kinds = dict(zip((f"paths.{kind}" for kind in self._path_kinds), packets))
+                names = [f"paths.{kind}" for kind in self._path_kinds]
+                kinds = dict(zip(names, arrays.paths_by_router.T, strict=True))
                 return _indexed("router", {"injected": arrays.injected_by_router, **kinds})
             case "links":
                 router, port = arrays.link_at.T

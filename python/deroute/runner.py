@@ -51,6 +51,7 @@ def run_points(
     points: Sequence[Point],
     directory: Path,
     executor: Executor,
+    *,
     report: Report,
     watch: Callable[[Event], None],
 ) -> None:

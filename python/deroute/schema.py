@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from deroute import _engine, figures
+from deroute.figures.table import Option
 
 _LABEL = {"type": ["string", "number"], "description": "What the value is called."}
 
@@ -88,12 +89,21 @@ def _axis() -> dict[str, Any]:
     }
 
 
+def _option(option: Option) -> dict[str, Any]:
+    """A text with choices, a number, or either."""
+    text: dict[str, Any] = {"enum": list(option.choices)} if option.choices else {"type": "string"}
+    allowed = [text] if str in option.types else []
+    if int in option.types or float in option.types:
+        allowed.append({"type": "number"})
+    return allowed[0] if len(allowed) == 1 else {"anyOf": allowed}
+
+
 def _figure() -> dict[str, Any]:
     kinds = figures.CATALOGUE.values()
     options: dict[str, Any] = {}
     for kind in kinds:
         for name, option in kind.options.items():
-            options[name] = {"enum": list(option.choices)} if option.choices else {}
+            options[name] = _option(option)
     axis = "Axis on which this is drawn."
     return {
         "type": "object",

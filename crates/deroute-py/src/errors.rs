@@ -8,7 +8,7 @@ pyo3::create_exception!(
     deroute._engine,
     SpecError,
     PyValueError,
-    "A spec is wrong. Attributes: `path` (dotted), `message`, `choices` (what is allowed there)."
+    "A spec is wrong: where, what, and what is allowed there."
 );
 pyo3::create_exception!(
     deroute._engine,

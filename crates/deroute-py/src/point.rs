@@ -13,17 +13,14 @@ use crate::{arrays, errors};
 /// Signals are checked and the caller is told at most this often.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Builds the network of `spec` (JSON) without simulating it. Returns `fixed_bytes`, the memory it
-/// takes at once, and `worst_bytes`, with every queue full (`None` if a queue is unlimited).
+/// Builds the network of `spec` (JSON) without simulating it. Returns the bytes of memory that it
+/// takes at once, and those with every queue full (`None` if a queue is unlimited).
 #[pyfunction]
-pub fn check<'py>(py: Python<'py>, spec: &str) -> PyResult<Bound<'py, PyDict>> {
+pub fn check(py: Python<'_>, spec: &str) -> PyResult<(u64, Option<u64>)> {
     let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
     let footprint = built.map_err(|error| errors::spec_error(py, &error))?.footprint();
     let worst_bytes = Some(footprint.worst_bytes).filter(|bytes| *bytes < u64::MAX);
-    let dict = PyDict::new(py);
-    dict.set_item("fixed_bytes", footprint.fixed_bytes)?;
-    dict.set_item("worst_bytes", worst_bytes)?;
-    Ok(dict)
+    Ok((footprint.fixed_bytes, worst_bytes))
 }
 
 /// Simulates `spec` (JSON) without holding the GIL. Returns the outcome's scalars as JSON and its

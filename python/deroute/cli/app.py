@@ -139,7 +139,7 @@ def _same(label: Any, text: str) -> bool:
     if isinstance(label, str):
         return label == text
     try:
-        return float(text) == label
+        return bool(float(text) == label)
     except ValueError:
         return False
 

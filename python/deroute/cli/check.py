@@ -28,7 +28,7 @@ def check(
     Says how many points it has and how many are done, how much memory they need, and about how
     long they will take.
 
-        deroute check experiments/demo.toml
+    - `deroute check experiments/demo.toml`
     """
     experiment = Experiment.load(file)
     checked = plan.check_experiment(experiment)

@@ -24,15 +24,15 @@ def export(
     directory: app.Directory,
     formats: Annotated[
         list[str], typer.Option("--format", help=f"{' or '.join(FORMATS)}; may be repeated.")
-    ] = list(FORMATS),  # noqa: B006
+    ] = list(FORMATS),
     to: Annotated[
         Path | None, typer.Option(help="File without suffix; default: DIR/results.")
     ] = None,
 ) -> None:
     """Write the results of an experiment as Parquet and CSV: one row per finished point.
 
-        deroute export runs/demo
-        deroute export runs/demo --format csv --to /tmp/demo
+    deroute export runs/demo
+    deroute export runs/demo --format csv --to /tmp/demo
     """
     for form in formats:
         if form not in FORMATS:

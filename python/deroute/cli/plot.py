@@ -21,12 +21,12 @@ def plot(
     formats: Annotated[
         list[str],
         typer.Option("--format", help=f"{', '.join(figures.FORMATS)}; may be repeated."),
-    ] = list(figures.FORMATS),  # noqa: B006
+    ] = list(figures.FORMATS),
 ) -> None:
     """Draw the figures of an experiment from the points that are finished.
 
-        deroute plot runs/demo
-        deroute plot runs/demo --format svg --format pdf
+    deroute plot runs/demo
+    deroute plot runs/demo --format svg --format pdf
     """
     for path in plot_directory(directory, formats):
         print(f"figure: {path}")

@@ -20,11 +20,11 @@ from deroute.spec import assign
 
 def point(
     file: app.File,
-    where: app.Pairs = [],  # noqa: B006
+    where: app.Pairs = [],
     assignments: Annotated[
         list[str],
         typer.Option("--set", metavar="PATH=VALUE", help="Set an entry of the spec (TOML value)."),
-    ] = [],  # noqa: B006
+    ] = [],
     threads: Annotated[int, typer.Option(min=1, help="Threads inside the simulation.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole result.")] = False,
 ) -> None:
@@ -32,8 +32,8 @@ def point(
 
     Without `--where` it is the base spec of the file.
 
-        deroute point experiments/demo.toml --set traffic.load=0.3 --json
-        deroute point experiments/demo.toml --where routing=PB --set 'run.measure="20 us"'
+    - `deroute point experiments/demo.toml --set traffic.load=0.3 --json`
+    - `deroute point experiments/demo.toml --where routing=PB --set 'run.measure="20 us"'`
     """
     experiment = Experiment.load(file)
     spec, labels = _spec(experiment, where, assignments)

@@ -47,9 +47,9 @@ def run(
     Every finished point is kept at once. Interrupt with Ctrl-C at any time: the same command
     continues where it stopped.
 
-        deroute run experiments/demo.toml
-        deroute run experiments/dragonfly-h6.toml --jobs 8 --dir runs/night
-        deroute run FILE --executor dask --address tcp://head:8786
+    - `deroute run experiments/demo.toml`
+    - `deroute run experiments/dragonfly-h6.toml --jobs 8 --dir runs/night`
+    - `deroute run FILE --executor dask --address tcp://head:8786`
     """
     experiment = Experiment.load(file)
     checked = plan.check_experiment(experiment)
@@ -61,7 +61,7 @@ def run(
     pool = executors.make(executor, Resources(jobs, threads, address))
     try:
         with _Bar(experiment.name, todo) as watch:
-            runner.run_points(experiment, todo, where, pool, report, watch)
+            runner.run_points(experiment, todo, where, pool, report=report, watch=watch)
     except KeyboardInterrupt:
         app.err().print(
             f"Stopped with {report.done} points done and {report.left} to do; everything done is"

@@ -10,6 +10,6 @@ from deroute.schema import experiment_schema
 def schema() -> None:
     """Print the JSON Schema of experiment files, for editors.
 
-        deroute schema > experiment.schema.json
+    deroute schema > experiment.schema.json
     """
     print(json.dumps(experiment_schema(), indent=2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Generator, Sequence
 from typing import Any
@@ -22,7 +23,7 @@ class DaskExecutor:
             message = "the dask executor needs the address of a scheduler: tcp://host:8786"
             raise InputError.of(message, "--address")
         try:
-            import distributed  # noqa: PLC0415
+            distributed: Any = importlib.import_module("distributed")
         except ImportError as error:
             message = "needs `pip install deroute[dask]`"
             raise InputError.of(message, "--executor dask") from error
@@ -37,7 +38,8 @@ class DaskExecutor:
     @property
     def jobs(self) -> int:
         """Points simulated at the same time."""
-        return max(1, sum(self._client.nthreads().values()) // self._threads)
+        threads: int = sum(self._client.nthreads().values())
+        return max(1, threads // self._threads)
 
     def run(self, points: Sequence[Point]) -> Generator[Event]:
         """Simulate every point."""

@@ -60,7 +60,7 @@ class LocalExecutor:
         try:
             outcome, arrays = _engine.simulate(point.canonical, self.threads, None, progress)
         # A panic of the engine is no Exception; it must not end the pool either.
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             return Failed(point, str(error) or type(error).__name__)
         return Done(point, outcome, arrays, time.perf_counter() - begin)
 
