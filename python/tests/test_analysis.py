@@ -7,8 +7,8 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-import synthetic
 
+import synthetic
 from deroute import analysis
 from deroute.analysis import Estimate
 

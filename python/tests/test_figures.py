@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-import synthetic
 
-from deroute.figures import CATALOGUE, FORMATS, FigureError, draw, read_figures
+import synthetic
+from deroute.figures import CATALOGUE, FORMATS, FigureError, choose, draw, read_figures
 from deroute.figures.latency import steady_part
 from deroute.figures.table import FigureTable
 
@@ -109,6 +109,14 @@ def test_fairness_needs_groups_and_transients_need_series(tmp_path: Path) -> Non
     without = synthetic.study(("MIN", "PB"), ("UN", "ADV+1"), (0.1, 0.5), (1, 2))
     with pytest.raises(FigureError, match="time series"):
         draw(without, read("transient"), tmp_path / "fig", ["png"])
+
+
+def test_figures_are_chosen_by_name() -> None:
+    tables = [read(name="one"), read(name="two")]
+    assert choose(tables, []) == tables
+    assert choose(tables, ["two"]) == tables[1:]
+    with pytest.raises(FigureError, match="one, two"):
+        choose(tables, ["three"])
 
 
 def test_unknown_formats_are_refused(tmp_path: Path) -> None:

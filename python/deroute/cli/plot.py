@@ -22,27 +22,38 @@ def plot(
         list[str],
         typer.Option("--format", help=f"{', '.join(figures.FORMATS)}; may be repeated."),
     ] = list(figures.FORMATS),
+    names: Annotated[
+        list[str], typer.Option("--figure", metavar="NAME", help="Only this one; may be repeated.")
+    ] = [],
 ) -> None:
     """Draw the figures of an experiment from the points that are finished.
 
     deroute plot runs/demo
     deroute plot runs/demo --format svg --format pdf
     """
-    for path in plot_directory(directory, formats):
+    for path in plot_directory(directory, _split(formats), _split(names)):
         print(f"figure: {path}")
 
 
-def plot_directory(directory: Path, formats: Sequence[str]) -> list[Path]:
-    """Draw every figure of a result directory into it; returns the files."""
+def plot_directory(
+    directory: Path, formats: Sequence[str], names: Sequence[str] = ()
+) -> list[Path]:
+    """Draw the figures of a result directory into it, all or those named; returns the files."""
     results = load_results(directory)
     drawn = study(results)
     files = []
     try:
-        for table in figures.read_figures(results.experiment.figures, results.experiment.axes):
+        tables = figures.read_figures(results.experiment.figures, results.experiment.axes)
+        for table in figures.choose(tables, names):
             files += figures.draw(drawn, table, directory / table.name, formats)
     except FigureError as error:
         raise InputError.of(error.message, error.path, error.choices) from error
     return files
+
+
+def _split(texts: Sequence[str]) -> list[str]:
+    """Options that may be repeated, or listed with commas."""
+    return [part.strip() for text in texts for part in text.split(",") if part.strip()]
 
 
 def study(results: Results) -> Study:

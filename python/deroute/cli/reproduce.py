@@ -44,13 +44,12 @@ def reproduce(
         "png"
     ],
 ) -> None:
-    """
-    Run what the claims of a paper need, and say which are reproduced.
+    """Run what the claims of a paper need, and say which are reproduced.
 
     Ends with exit code 1 if a claim differs and no finding explains it.
 
-        deroute reproduce thesis --chapter 2,3
-        deroute reproduce thesis 6.3-policies --scale paper
+    - `deroute reproduce thesis --chapter 2,3`
+    - `deroute reproduce thesis 6.3-policies --scale paper`
     """
     data = papers.read_paper(papers.find(paper, _ROOTS))
     items = data.select(item, _chapters(chapter))

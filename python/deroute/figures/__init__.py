@@ -1,5 +1,4 @@
-"""
-Figures for papers: one file per kind, one line each in the catalogue.
+"""Figures for papers: one file per kind, one line each in the catalogue.
 
 `[[figure]]` tables of an experiment file name a kind and say which axes are the abscissa, the
 series and the panels. Figures show only what was measured: a saturated point never appears as a
@@ -17,7 +16,16 @@ from deroute.figures.study import Study
 from deroute.figures.style import FORMATS, paper, save
 from deroute.figures.table import Axes, FigureError, FigureKind, FigureTable, read_tables
 
-__all__ = ["CATALOGUE", "FORMATS", "FigureError", "FigureTable", "Study", "draw", "read_figures"]
+__all__ = [
+    "CATALOGUE",
+    "FORMATS",
+    "FigureError",
+    "FigureTable",
+    "Study",
+    "choose",
+    "draw",
+    "read_figures",
+]
 
 #: Every kind of figure, by its name in experiment files.
 CATALOGUE: Mapping[str, FigureKind] = {
@@ -35,6 +43,15 @@ CATALOGUE: Mapping[str, FigureKind] = {
 def read_figures(tables: Sequence[Mapping[str, object]], axes: Axes) -> list[FigureTable]:
     """Check the `[[figure]]` tables of an experiment with these axes."""
     return read_tables(tables, axes, CATALOGUE)
+
+
+def choose(tables: Sequence[FigureTable], names: Sequence[str]) -> list[FigureTable]:
+    """Figures with these names; all of them if no name is given."""
+    known = [table.name for table in tables]
+    for name in names:
+        if name not in known:
+            raise FigureError("--figure", f"there is no figure {name!r}", known)
+    return [table for table in tables if not names or table.name in names]
 
 
 def draw(study: Study, table: FigureTable, stem: Path, formats: Sequence[str]) -> list[Path]:
