@@ -1,5 +1,4 @@
-"""
-What a set of finished points says: means over seeds, saturation, fairness, comparisons.
+"""What a set of finished points says: means over seeds, saturation, fairness, comparisons.
 
 Every function takes the frame of a result directory (one row per finished point, see
 `deroute.frame`) or the outcomes beside it, and returns plain data. Loads are in phits per host and
@@ -44,8 +43,7 @@ class AnalysisError(ValueError):
 
 
 def student_975(degrees: int) -> float:
-    """
-    97.5% point of Student's t, for two-sided 95% intervals.
+    """97.5% point of Student's t, for two-sided 95% intervals.
 
     Tabulated up to 10 degrees of freedom, then the expansion in 1/degrees of Abramowitz and Stegun
     26.7.5, which is exact to four digits there.
@@ -81,8 +79,7 @@ class Estimate:
 
 
 def estimate(values: ArrayLike, within: float = math.nan) -> Estimate:
-    """
-    Mean over independent runs, with Student's interval.
+    """Mean over independent runs, with Student's interval.
 
     A single run has no spread: its own interval (batch means) may be given as `within`.
     """
@@ -137,8 +134,7 @@ def worst_state(states: Sequence[str]) -> str:
 def over_seeds(
     frame: pl.DataFrame, by: Sequence[str], value: str, within: str | None = None
 ) -> pl.DataFrame:
-    """
-    One row per combination of the axes `by`, averaged over everything else.
+    """One row per combination of the axes `by`, averaged over everything else.
 
     Columns: the axes, `mean` and `ci95` of the column `value`, `runs`, the worst `state`, and the
     mean `offered` and `accepted` load. `within` names the column with the interval inside a run,
@@ -281,8 +277,7 @@ def profile(per_run: Sequence[NDArray[np.float64]]) -> Profile:
 def injected_by_router(
     outcomes: Sequence[Outcome], routers_per_group: int, group: int | None = None
 ) -> Profile:
-    """
-    Injected load of each router of a group, in phits per host and cycle.
+    """Injected load of each router of a group, in phits per host and cycle.
 
     Averaged over all groups, which are alike under the patterns of thesis 3.2.2; `group` picks one,
     as the thesis' fairness figures do with group 0.
@@ -295,8 +290,7 @@ def injected_by_router(
 
 
 def path_shares_by_router(outcomes: Sequence[Outcome], routers_per_group: int) -> Profile:
-    """
-    Share of each path kind among the packets of each router of a group, over all groups.
+    """Share of each path kind among the packets of each router of a group, over all groups.
 
     The last axis follows `outcome.arrays.path_kinds`; a router without packets has zeros.
     """
