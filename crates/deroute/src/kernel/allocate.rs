@@ -1,6 +1,6 @@
 //! Input-first separable allocation, and what a grant does.
 
-use super::packet::NONE;
+use super::packet::{NONE, Packet};
 use super::partition::{Partition, PortKind, PortQueues, Queue};
 use super::plant::Crossbar;
 use crate::ids::Cycle;
@@ -158,7 +158,7 @@ impl Partition {
             return false;
         }
         if output.kind == PortKind::Link
-            && self.credits[output.credits as usize + usize::from(vc)] < u32::from(size)
+            && output.credits(&self.credits, vc) < u32::from(size)
         {
             output.awaited = true;
             let words = self.routers[router as usize].words;
@@ -284,7 +284,7 @@ impl Partition {
         let in_vc = input.request;
         let queue_index = input.queues as usize + usize::from(in_vc);
         let queue = self.queues[queue_index];
-        let packet = &mut self.pool[queue.head];
+        let packet = &self.pool[queue.head];
         let (size, next) = (u32::from(queue.size), packet.next);
 
         // The crossbar is held until the tail has passed, which an injected packet's already has
@@ -335,7 +335,7 @@ impl Partition {
         let downstream = output.downstream;
         if kind == PortKind::Link {
             output.queued += size;
-            self.credits[output.credits as usize + usize::from(queue.vc)] -= size;
+            *output.credits_mut(&mut self.credits, queue.vc) -= size;
             if exit && self.watches {
                 self.soil(router);
             }
@@ -347,26 +347,25 @@ impl Partition {
             let words = self.routers[router as usize].words;
             self.waits[(words + u32::from(port) / 64) as usize].restless &= !(1 << (port % 64));
         }
+        let mut packet = self.pool.remove(queue.head);
         if injection {
-            self.inject(upstream.port, router, queue.head, now - waited_from);
+            packet.injected = now;
+            self.inject(upstream.port, router, &packet, now - waited_from);
         } else {
             self.return_credit(upstream, in_vc, queue.size);
         }
         if kind == PortKind::Link {
-            let packet = &mut self.pool[queue.head];
             packet.header.place = queue.place;
             packet.header.hops += 1;
-            self.depart(downstream, queue.vc, queue.head, departure + downstream.latency);
+            self.depart(downstream, queue.vc, packet, departure + downstream.latency);
         } else {
-            self.eject(downstream.port, queue.head, departure + downstream.latency + size);
+            self.eject(downstream.port, &packet, departure + downstream.latency + size);
         }
     }
 
     /// A packet leaves its injection queue.
-    fn inject(&mut self, host: u32, router: u32, index: u32, blocked: u32) {
+    fn inject(&mut self, host: u32, router: u32, packet: &Packet, blocked: u32) {
         let now = self.now;
-        let packet = &mut self.pool[index];
-        packet.injected = now;
         let size = u32::from(packet.size);
         let host = &mut self.hosts[host as usize];
         host.queued -= size;
@@ -381,8 +380,7 @@ impl Partition {
     }
 
     /// A packet leaves the network; its last phit is consumed in the cycle before `delivered`.
-    fn eject(&mut self, host: u32, index: u32, delivered: Cycle) {
-        let packet = self.pool.remove(index);
+    fn eject(&mut self, host: u32, packet: &Packet, delivered: Cycle) {
         let sample = Delivery {
             generated: packet.generated,
             injected: packet.injected,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::dependencies::{Channel, describe};
 use super::packet::NONE;
-use super::partition::{Partition, PortKind, read_arrival, read_credit};
+use super::partition::{Flight, Partition, PortKind, read_credit};
 use super::plant::Plant;
 use super::RunError;
 use crate::ids::{Cycle, PortId, RouterId};
@@ -14,7 +14,8 @@ use crate::topology::Peer;
 pub(super) fn conservation(partitions: &[Partition]) -> Result<(), RunError> {
     let generated: u64 = partitions.iter().map(|p| p.collector.generated).sum();
     let delivered: u64 = partitions.iter().map(|p| p.collector.delivered).sum();
-    let live: u64 = partitions.iter().map(|p| u64::from(p.pool.live())).sum();
+    let live: u64 =
+        partitions.iter().map(|p| u64::from(p.pool.live()) + u64::from(p.arrivals.len())).sum();
     if partitions.iter().any(|p| p.outbox.iter().any(|mail| !mail.is_empty())) {
         return Err(RunError::Invariant("mail between partitions was left behind".into()));
     }
@@ -40,8 +41,8 @@ pub(super) fn full(
     for (partition, first) in partitions.iter().zip(firsts) {
         let found = count_queues(plant, partition, *first, &mut charged)?
             + count_events(plant, partition, *first, &mut charged);
-        if found != partition.pool.live() {
-            let live = partition.pool.live();
+        let live = partition.pool.live() + partition.arrivals.len();
+        if found != live {
             return Err(RunError::Invariant(format!("{live} packets live, {found} reachable")));
         }
     }
@@ -105,14 +106,13 @@ fn count_events(
     charged: &mut Charged,
 ) -> u32 {
     let mut packets = 0;
-    for event in partition.arrivals.pending() {
-        let (port, vc, index) = read_arrival(event);
+    for Flight { port, vc, packet } in partition.arrivals.pending() {
         packets += 1;
         let input = &partition.inputs[port as usize];
         let router = &partition.routers[input.router as usize];
         let channel = (first + input.router, (port - router.port_base) as u16, vc);
         if input.kind == PortKind::Link {
-            *charged.entry(channel).or_default() += u64::from(partition.pool[index].size);
+            *charged.entry(channel).or_default() += u64::from(packet.size);
         }
     }
     for event in partition.credit_returns.pending() {
@@ -136,7 +136,7 @@ fn check_credits(
         let buffer = u64::from(plant.classes[output.class as usize].buffer);
         let mut queued = 0;
         for vc in 0..output.vcs {
-            let credits = partition.credits[output.credits as usize + usize::from(vc)];
+            let credits = output.credits(&partition.credits, vc);
             let channel = far_end(plant, partition, first, index as u32, vc);
             let used = charged.get(&channel).copied().unwrap_or(0);
             queued += used;
@@ -219,7 +219,7 @@ impl Watchdog {
                 let output = &partition.outputs[out as usize];
                 if output.kind == PortKind::Link
                     && now - partition.pool[queue.head].arrival >= self.patience
-                    && partition.credits[output.credits as usize + usize::from(queue.vc)]
+                    && output.credits(&partition.credits, queue.vc)
                         < u32::from(queue.size)
                 {
                     let channel = (first + input.router, (index as u32 - base) as u16, vc);

@@ -6,9 +6,8 @@ use crate::routing::Header;
 /// End of a list.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A packet in a queue or on a link: half a cache line.
+/// A packet in a queue or on a link: 32 bytes.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
 pub(super) struct Packet {
     /// Next in the queue or in the free list.
     pub(super) next: u32,
@@ -26,7 +25,8 @@ pub(super) struct Packet {
 
 const _: () = assert!(size_of::<Packet>() == 32);
 
-/// Packets of one partition.
+/// Packets in the queues of one partition. Slots are reused last in, first out, so that few stay
+/// in the cache.
 #[derive(Default)]
 pub(super) struct Pool {
     packets: Vec<Packet>,

@@ -82,8 +82,10 @@ pub(super) struct Output {
     pub(super) link_free: Cycle,
     /// Phits granted whose credits have not come back.
     pub(super) queued: u32,
-    /// First counter in `Partition::credits`.
-    pub(super) credits: u32,
+    /// Phits free at the other end, for the first VCs.
+    pub(super) credits: [u32; NEAR],
+    /// The same for the other VCs: first counter in `Partition::credits`.
+    pub(super) more_credits: u32,
     pub(super) downstream: Link,
     /// Phits sent in the measurement.
     pub(super) sent: u32,
@@ -101,6 +103,30 @@ pub(super) struct Output {
     /// Leads out of the domain.
     pub(super) exit: bool,
 }
+
+/// VCs whose credits share a cache line with their output.
+const NEAR: usize = 4;
+
+impl Output {
+    /// Phits free at the other end for one VC; `more` is `Partition::credits`.
+    #[inline]
+    pub(super) fn credits(&self, more: &[u32], vc: u8) -> u32 {
+        match self.credits.get(usize::from(vc)) {
+            Some(credits) => *credits,
+            None => more[self.more_credits as usize + usize::from(vc) - NEAR],
+        }
+    }
+
+    #[inline]
+    pub(super) fn credits_mut<'a>(&'a mut self, more: &'a mut [u32], vc: u8) -> &'a mut u32 {
+        match self.credits.get_mut(usize::from(vc)) {
+            Some(credits) => credits,
+            None => &mut more[self.more_credits as usize + usize::from(vc) - NEAR],
+        }
+    }
+}
+
+const _: () = assert!(size_of::<Input>() == 64 && size_of::<Output>() == 64);
 
 pub(super) struct Router {
     pub(super) id: RouterId,
@@ -140,18 +166,19 @@ pub(super) struct Host {
     pub(super) accepted: u64,
 }
 
-/// A head on its way to an input buffer of another partition.
-pub(super) struct Arriving {
-    at: Cycle,
-    port: u32,
-    vc: u8,
-    packet: Packet,
+/// A packet on its way to an input buffer.
+#[derive(Clone, Copy)]
+pub(super) struct Flight {
+    pub(super) port: u32,
+    pub(super) vc: u8,
+    pub(super) packet: Packet,
 }
 
 /// Events for another partition.
 #[derive(Default)]
 pub(super) struct Mail {
-    pub(super) arrivals: Vec<Arriving>,
+    /// Time and event.
+    pub(super) arrivals: Vec<(Cycle, Flight)>,
     /// Time and event.
     pub(super) credits: Vec<(Cycle, u64)>,
 }
@@ -180,22 +207,22 @@ pub(super) struct Partition {
     pub(super) inputs: Vec<Input>,
     pub(super) outputs: Vec<Output>,
     pub(super) queues: Vec<Queue>,
-    /// Phits free at the other end, per output and VC.
+    /// Phits free at the other end, per output and VC beyond the first ones.
     pub(super) credits: Vec<u32>,
     /// What the input ports of each router wait for.
     pub(super) waits: Vec<Waits>,
     pub(super) hosts: Vec<Host>,
     pub(super) pool: Pool,
     /// Heads on their way to input buffers.
-    pub(super) arrivals: Wheel,
+    pub(super) arrivals: Wheel<Flight, 12>,
     /// Credits on their way to outputs.
-    pub(super) credit_returns: Wheel,
+    pub(super) credit_returns: Wheel<u64, 15>,
     /// Input ports that become ripe.
-    ripenings: Wheel,
+    ripenings: Wheel<u32, 30>,
     /// Hosts that generate a packet.
-    generations: Wheel,
+    generations: Wheel<u32, 30>,
     /// Messages of routing agents.
-    deliveries: Wheel,
+    deliveries: Wheel<u32, 30>,
     /// Messages on their way: sender and content, by slot.
     messages: Vec<(RouterId, u32)>,
     free_messages: Vec<u32>,
@@ -211,15 +238,6 @@ pub(super) struct Partition {
     pub(super) paths: Vec<[u32; 5]>,
     /// Dependencies between channels, if they are recorded.
     pub(super) dependencies: Option<super::dependencies::Observed>,
-}
-
-/// An arrival: port (26 bits), VC (6 bits), packet (32 bits).
-fn arrival(port: u32, vc: u8, packet: u32) -> u64 {
-    u64::from(port) << 38 | u64::from(vc) << 32 | u64::from(packet)
-}
-
-pub(super) fn read_arrival(event: u64) -> (u32, u8, u32) {
-    ((event >> 38) as u32, (event >> 32) as u8 & 63, event as u32)
 }
 
 /// Credits: port (26 bits), VC (6 bits), phits (16 bits).
@@ -250,7 +268,7 @@ impl Queues for PortQueues<'_> {
         match output.kind {
             PortKind::Link => {
                 let buffer = self.plant.classes[output.class as usize].buffer;
-                buffer - self.credits[output.credits as usize + vc.index()]
+                buffer - output.credits(self.credits, vc.0)
             }
             _ => 0,
         }
@@ -290,26 +308,26 @@ impl Partition {
         }
         while let Some(due) = self.arrivals.take(now) {
             for index in 0..due.len() {
-                let (port, vc, packet) = read_arrival(self.arrivals.event(due, index));
-                self.enqueue(port, vc, packet);
+                let flight = self.arrivals.event(due, index);
+                self.enqueue(flight);
             }
             self.arrivals.done(due);
         }
         while let Some(due) = self.ripenings.take(now) {
             for index in 0..due.len() {
-                self.ripen(self.ripenings.event(due, index) as u32);
+                self.ripen(self.ripenings.event(due, index));
             }
             self.ripenings.done(due);
         }
         while let Some(due) = self.generations.take(now) {
             for index in 0..due.len() {
-                self.generate(self.generations.event(due, index) as u32);
+                self.generate(self.generations.event(due, index));
             }
             self.generations.done(due);
         }
         while let Some(due) = self.deliveries.take(now) {
             for index in 0..due.len() {
-                self.message(self.deliveries.event(due, index) as u32);
+                self.message(self.deliveries.event(due, index));
             }
             self.deliveries.done(due);
         }
@@ -341,7 +359,7 @@ impl Partition {
         let input = &mut self.inputs[port as usize];
         if input.ripe_at <= self.now || at < input.ripe_at {
             input.ripe_at = at;
-            self.ripenings.push(at, u64::from(port));
+            self.ripenings.push(at, port);
         }
     }
 
@@ -364,12 +382,11 @@ impl Partition {
     }
 
     /// A head arrives at an input port.
-    pub(super) fn enqueue(&mut self, port: u32, vc: u8, index: u32) {
+    fn enqueue(&mut self, flight: Flight) {
         let now = self.now;
-        let packet = &mut self.pool[index];
-        packet.arrival = now;
-        packet.next = NONE;
+        let Flight { port, vc, packet } = flight;
         let size = packet.size;
+        let index = self.pool.insert(Packet { next: NONE, arrival: now, ..packet });
         let input = &mut self.inputs[port as usize];
         let queue = &mut self.queues[input.queues as usize + usize::from(vc)];
         if queue.head != NONE {
@@ -389,7 +406,7 @@ impl Partition {
 
     fn credit(&mut self, port: u32, vc: u8, size: u32) {
         let output = &mut self.outputs[port as usize];
-        self.credits[output.credits as usize + usize::from(vc)] += size;
+        *output.credits_mut(&mut self.credits, vc) += size;
         output.queued -= size;
         let (router, exit) = (output.router, output.exit);
         let awaited = std::mem::take(&mut output.awaited);
@@ -449,7 +466,7 @@ impl Partition {
                 self.messages.len() as u32 - 1
             }
         };
-        self.deliveries.push(self.now + message.delay, u64::from(slot));
+        self.deliveries.push(self.now + message.delay, slot);
     }
 
     fn message(&mut self, slot: u32) {
@@ -480,7 +497,7 @@ impl Partition {
         let host = &mut self.hosts[index as usize];
         if host.next > now {
             let at = host.next.min(now + self.generations.horizon());
-            self.generations.push(at, u64::from(index));
+            self.generations.push(at, index);
             return;
         }
         let workload = &self.plant.workload;
@@ -488,7 +505,7 @@ impl Partition {
         host.next = workload.next(host.id, &mut host.source, Some(now));
         if host.next != Cycle::MAX {
             let at = host.next.min(now + self.generations.horizon());
-            self.generations.push(at, u64::from(index));
+            self.generations.push(at, index);
         }
         let size = u32::from(demand.size);
         let measured = self.collector.covers(now);
@@ -510,23 +527,21 @@ impl Partition {
             port: topology.port_of(demand.destination),
             size: demand.size,
         };
-        let port = host.port;
-        let packet = self.pool.insert(packet);
+        let flight = Flight { port: host.port, vc: 0, packet };
         match self.plant.host_latency {
-            0 => self.enqueue(port, 0, packet),
-            latency => self.arrivals.push(now + latency, arrival(port, 0, packet)),
+            0 => self.enqueue(flight),
+            latency => self.arrivals.push(now + latency, flight),
         }
     }
 
-    /// A granted packet leaves for another router.
+    /// A packet leaves for another router.
     #[inline]
-    pub(super) fn depart(&mut self, link: Link, vc: u8, index: u32, at: Cycle) {
+    pub(super) fn depart(&mut self, link: Link, vc: u8, packet: Packet, at: Cycle) {
+        let flight = Flight { port: link.port, vc, packet };
         if link.partition == self.index {
-            self.arrivals.push(at, arrival(link.port, vc, index));
+            self.arrivals.push(at, flight);
         } else {
-            let packet = self.pool.remove(index);
-            let arriving = Arriving { at, port: link.port, vc, packet };
-            self.outbox[link.partition as usize].arrivals.push(arriving);
+            self.outbox[link.partition as usize].arrivals.push((at, flight));
         }
     }
 
@@ -546,9 +561,8 @@ impl Partition {
         for (at, event) in mail.credits.drain(..) {
             self.credit_returns.push(at, event);
         }
-        for Arriving { at, port, vc, packet } in mail.arrivals.drain(..) {
-            let index = self.pool.insert(packet);
-            self.arrivals.push(at, arrival(port, vc, index));
+        for (at, flight) in mail.arrivals.drain(..) {
+            self.arrivals.push(at, flight);
         }
     }
 }
@@ -579,7 +593,7 @@ impl Division<'_> {
         let plant = self.plant;
         let (first, end) = (self.firsts[index as usize], self.firsts[index as usize + 1]);
         let routing = (plant.routing.agent)(RouterId(first), end - first);
-        let wheel = || Wheel::new(plant.horizon());
+        let horizon = plant.horizon();
         let mut partition = Partition {
             plant: Arc::clone(plant),
             index,
@@ -596,11 +610,11 @@ impl Division<'_> {
             waits: Vec::new(),
             hosts: Vec::new(),
             pool: Pool::default(),
-            arrivals: wheel(),
-            credit_returns: wheel(),
-            ripenings: wheel(),
-            generations: wheel(),
-            deliveries: wheel(),
+            arrivals: Wheel::new(horizon),
+            credit_returns: Wheel::new(horizon),
+            ripenings: Wheel::new(horizon),
+            generations: Wheel::new(horizon),
+            deliveries: Wheel::new(horizon),
             messages: Vec::new(),
             free_messages: Vec::new(),
             awake: Vec::new(),
@@ -673,7 +687,8 @@ impl Division<'_> {
             busy_until: 0,
             link_free: 0,
             queued: 0,
-            credits: partition.credits.len() as u32,
+            credits: [buffer; NEAR],
+            more_credits: partition.credits.len() as u32,
             downstream: link,
             sent: 0,
             router: local,
@@ -690,7 +705,7 @@ impl Division<'_> {
             Queue { head: NONE, tail: NONE, size: 0, out: 0, vc: 0, place: 0, routed: false };
         partition.queues.extend((0..vcs).map(|_| empty));
         if kind == PortKind::Link {
-            partition.credits.extend((0..vcs).map(|_| buffer));
+            partition.credits.extend((NEAR..usize::from(vcs)).map(|_| buffer));
         }
     }
 
@@ -701,7 +716,7 @@ impl Division<'_> {
         partition.hosts.push(Host { id, source, next, queued: 0, port, injected: 0, accepted: 0 });
         if next != Cycle::MAX {
             let at = next.min(partition.generations.horizon());
-            partition.generations.push(at, u64::from(index));
+            partition.generations.push(at, index);
         }
         index
     }

@@ -6,23 +6,23 @@
 use crate::ids::Cycle;
 
 const NONE: u32 = u32::MAX;
-const EVENTS: usize = 15;
 
-/// Two cache lines of events.
+/// `N` events in consecutive cache lines.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Chunk {
+struct Chunk<T, const N: usize> {
     next: u32,
     len: u32,
-    events: [u64; EVENTS],
+    events: [T; N],
 }
 
-/// Events of one kind in the next `horizon` cycles.
-pub(super) struct Wheel {
+/// Events of type `T` in the next `horizon` cycles, in chunks of `N`.
+pub(super) struct Wheel<T, const N: usize> {
     heads: Vec<u32>,
     mask: u32,
-    chunks: Vec<Chunk>,
+    chunks: Vec<Chunk<T, N>>,
     free: u32,
+    pending: u32,
 }
 
 /// Some events that are due, taken off the wheel but not yet given back to its pool.
@@ -40,11 +40,12 @@ impl Due {
     }
 }
 
-impl Wheel {
+impl<T: Copy, const N: usize> Wheel<T, N> {
     /// A wheel for events at most `horizon` cycles ahead.
     pub(super) fn new(horizon: Cycle) -> Self {
         let slots = (horizon + 2).next_power_of_two();
-        Self { heads: vec![NONE; slots as usize], mask: slots - 1, chunks: Vec::new(), free: NONE }
+        let heads = vec![NONE; slots as usize];
+        Self { heads, mask: slots - 1, chunks: Vec::new(), free: NONE, pending: 0 }
     }
 
     /// The farthest an event may be scheduled ahead.
@@ -54,7 +55,8 @@ impl Wheel {
 
     /// Schedules an event: `at` is after the current cycle and within the horizon.
     #[inline]
-    pub(super) fn push(&mut self, at: Cycle, event: u64) {
+    pub(super) fn push(&mut self, at: Cycle, event: T) {
+        self.pending += 1;
         let slot = (at & self.mask) as usize;
         let head = self.heads[slot];
         if head != NONE {
@@ -69,10 +71,10 @@ impl Wheel {
     }
 
     #[inline(never)]
-    fn grow(&mut self, slot: usize, event: u64) {
+    fn grow(&mut self, slot: usize, event: T) {
         let next = self.heads[slot];
         let index = if self.free == NONE {
-            self.chunks.push(Chunk { next, len: 1, events: [0; EVENTS] });
+            self.chunks.push(Chunk { next, len: 1, events: [event; N] });
             self.chunks.len() as u32 - 1
         } else {
             self.free
@@ -94,14 +96,15 @@ impl Wheel {
         if chunk == NONE {
             return None;
         }
-        let Chunk { next, len, .. } = self.chunks[chunk as usize];
+        let &Chunk { next, len, .. } = &self.chunks[chunk as usize];
         self.heads[slot] = next;
+        self.pending -= len;
         Some(Due { chunk, len })
     }
 
     /// One of the events that were taken.
     #[inline]
-    pub(super) fn event(&self, due: Due, index: usize) -> u64 {
+    pub(super) fn event(&self, due: Due, index: usize) -> T {
         self.chunks[due.chunk as usize].events[index]
     }
 
@@ -112,8 +115,13 @@ impl Wheel {
         self.free = due.chunk;
     }
 
+    /// Number of events that are scheduled.
+    pub(super) fn len(&self) -> u32 {
+        self.pending
+    }
+
     /// Every event that is scheduled.
-    pub(super) fn pending(&self) -> impl Iterator<Item = u64> + '_ {
+    pub(super) fn pending(&self) -> impl Iterator<Item = T> + '_ {
         let chunks = self.heads.iter().flat_map(move |&head| {
             std::iter::successors((head != NONE).then_some(head), move |&i| {
                 let next = self.chunks[i as usize].next;

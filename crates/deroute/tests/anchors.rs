@@ -1,0 +1,216 @@
+//! Numbers that are known from elsewhere: queueing theory, and the bounds of a Dragonfly.
+
+mod support;
+
+use deroute::outcome::{Outcome, State};
+use deroute::spec::{Spec, Warmup};
+use support::value;
+
+/// Mean and standard error over seeds.
+fn over_seeds(spec: &Spec, seeds: u64, measure: fn(&Outcome) -> f64) -> (f64, f64) {
+    let values: Vec<f64> = (1..=seeds)
+        .map(|seed| {
+            let mut spec = spec.clone();
+            spec.run.seed = seed;
+            measure(&support::run(&spec))
+        })
+        .collect();
+    let n = seeds as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    (mean, (variance / n).sqrt())
+}
+
+/// `n` saturated inputs, each a single first-in first-out queue of unit packets, and `n` outputs
+/// drawn uniformly: the switch of Karol, Hluchyj and Morgan. The engine's uniform traffic spares
+/// the source, so the inputs are the hosts of a router and the outputs are its links: groups of one
+/// router, fully connected, with traffic to all other groups. Buffers behind the links never fill.
+fn head_of_line(n: u32, allocator: &str) -> Spec {
+    let mut spec = support::dragonfly(n, 1, n);
+    spec.network.switch = value(&format!("{{ input_queued = {{ allocator = {allocator} }} }}"));
+    spec.network.nic.injection_queue = Some(4.into());
+    for link in spec.network.links.values_mut() {
+        link.buffer = (1 << 20).into();
+    }
+    spec.traffic.packet_size = value("1");
+    spec.traffic.load = 1.0;
+    spec.traffic.pattern = value(&format!("{{ adversarial_consecutive = {{ groups = {n} }} }}"));
+    spec.run.warmup = Warmup::Fixed(500.into());
+    spec.run.measure = (60_000 / u64::from(n * n)).max(1_000).into();
+    spec
+}
+
+fn injected(outcome: &Outcome) -> f64 {
+    outcome.load.injected
+}
+
+/// Karol, Hluchyj and Morgan 1987, Table I: saturation throughput of an input-queued switch. Their
+/// outputs choose at random among the inputs; the number of heads per output, and so the
+/// throughput, does not depend on who wins, because the next destination is drawn anew. So any
+/// arbiter must give the same values.
+#[test]
+fn head_of_line_blocking() {
+    let table = [(2, 0.7500), (3, 0.6825), (4, 0.6553), (5, 0.6399), (8, 0.6184)];
+    let allocators =
+        ["{}", "{ iterations = 1 }", "{ arbiter = 'age' }", "{ pointer = 'on-request' }"];
+    for (n, published) in table {
+        for allocator in allocators {
+            let (mean, error) = over_seeds(&head_of_line(n, allocator), 12, injected);
+            let tolerance = 4.0 * error + 0.00005;
+            assert!(tolerance < 0.01, "N = {n}: only known to {tolerance}");
+            assert!(
+                (mean - published).abs() <= tolerance,
+                "N = {n}, {allocator}: {mean} is not {published} +- {tolerance}"
+            );
+        }
+    }
+}
+
+/// The limit for large switches, 2 - sqrt(2) = 0.586. What is left at N ports falls with 1/N, so two
+/// sizes cancel it.
+#[test]
+fn head_of_line_blocking_of_large_switches() {
+    let (half, half_error) = over_seeds(&head_of_line(16, "{}"), 8, injected);
+    let (full, full_error) = over_seeds(&head_of_line(32, "{}"), 4, injected);
+    let (limit, error) = (2.0 * full - half, (2.0 * full_error).hypot(half_error));
+    let published = 2.0 - 2f64.sqrt();
+    assert!(4.0 * error < 0.004, "only known to {error}");
+    assert!((limit - published).abs() <= 4.0 * error + 0.001, "{limit} +- {error}");
+    assert!(half > full && full > published, "{half}, {full}");
+    // A single switch under uniform traffic, as users will ask for it.
+    let mut spec = support::crossbar(64);
+    spec.network.switch = value("{ input_queued = {} }");
+    spec.network.nic.injection_queue = None;
+    spec.traffic.packet_size = value("1");
+    spec.traffic.load = 1.0;
+    let outcome = support::run(&spec);
+    assert!((outcome.load.accepted - 0.586).abs() < 0.01, "{}", outcome.load.accepted);
+    assert_eq!(outcome.verdict.state, State::Saturated);
+}
+
+fn output_queued(hosts: u32, load: f64, cycles: u64) -> Spec {
+    let mut spec = support::crossbar(hosts);
+    spec.network.switch = value("{ output_queued = {} }");
+    spec.network.nic.injection_queue = None;
+    spec.traffic.packet_size = value("1");
+    spec.traffic.load = load;
+    spec.run.warmup = Warmup::Fixed(5_000.into());
+    spec.run.measure = cycles.into();
+    spec
+}
+
+/// An output-queued switch carries everything.
+#[test]
+fn output_queuing_has_full_throughput() {
+    let outcome = support::run(&output_queued(16, 0.98, 60_000));
+    let load = outcome.load;
+    assert_ne!(outcome.verdict.state, State::Saturated, "{:?}", outcome.verdict.reasons);
+    assert!((load.accepted - load.attempted).abs() < 0.002, "{load:?}");
+    // At full load the queues grow without bound, but no faster than a random walk.
+    let load = support::run(&output_queued(16, 1.0, 60_000)).load;
+    assert!(load.accepted > 0.99, "{load:?}");
+}
+
+/// Waiting time in an output queue: `(n - 1) / n * p / (2 (1 - p))` for `n` inputs (Karol et al.,
+/// equation 3). A host does not send to itself, so `n` is one less than the hosts. For large `n` it
+/// is that of M/D/1. Within twice the confidence interval that the result states.
+#[test]
+fn output_queue_waits_as_long_as_theory_says() {
+    for (hosts, load, cycles) in [
+        (3, 0.5, 200_000),
+        (3, 0.9, 800_000),
+        (5, 0.7, 200_000),
+        (9, 0.8, 200_000),
+        (17, 0.3, 60_000),
+        (129, 0.6, 20_000),
+        (257, 0.8, 20_000),
+    ] {
+        let inputs = f64::from(hosts - 1);
+        let latency = support::run(&output_queued(hosts, load, cycles)).latency;
+        let (waited, tolerance) = (latency.mean - 1.0, 2.0 * latency.ci95);
+        let markov = load / (2.0 * (1.0 - load));
+        let theory = (inputs - 1.0) / inputs * markov;
+        assert!(tolerance < 0.06 * theory, "{hosts} hosts, {load}: {tolerance} of {theory}");
+        assert!(
+            (waited - theory).abs() <= tolerance,
+            "{hosts} hosts, load {load}: waited {waited}, theory {theory} +- {tolerance}"
+        );
+        if hosts > 200 {
+            assert!((waited - markov).abs() <= tolerance + 0.005 * markov, "{waited}, {markov}");
+        }
+    }
+}
+
+/// A balanced Dragonfly (p = h, a = 2h) with ample buffers, overloaded.
+fn balanced(h: u32, routing: &str, pattern: &str) -> Spec {
+    let mut spec = support::dragonfly(h, 2 * h, h);
+    spec.network.switch = value(
+        "{ combined_queued = { pipeline = 5, output_buffer = 300, \
+           allocator = { transit_priority = true } } }",
+    );
+    for (name, latency, buffer) in [("local", 5, 100), ("global", 20, 200)] {
+        let link = spec.network.links.get_mut(name).unwrap();
+        (link.latency, link.buffer) = (latency.into(), buffer.into());
+    }
+    spec.network.nic.injection_queue = Some(100.into());
+    spec.routing = value(routing);
+    spec.traffic.pattern = value(pattern);
+    spec.traffic.packet_size = value("10");
+    spec.traffic.load = 1.0;
+    spec.run.warmup = Warmup::Fixed(4_000.into());
+    spec.run.measure = 4_000.into();
+    spec
+}
+
+/// One link carries all minimal paths: 1/(2h^2) under ADV+1 and 1/h under ADVL; `h` links do under
+/// ADVC: 1/(2h).
+#[test]
+fn adversarial_bounds_of_minimal_routing() {
+    for h in [2, 4] {
+        let f = f64::from(h);
+        for (pattern, bound, loss) in [
+            ("{ adversarial = { offset = 1 } }", 1.0 / (2.0 * f * f), 0.002),
+            ("{ adversarial = { offset = -3 } }", 1.0 / (2.0 * f * f), 0.002),
+            ("'adversarial_local'", 1.0 / f, 0.002),
+            ("{ adversarial_consecutive = {} }", 1.0 / (2.0 * f), 0.05),
+        ] {
+            let load = support::run(&balanced(h, "{ minimal = {} }", pattern)).load.accepted;
+            let range = bound * (1.0 - loss)..=bound * 1.002;
+            assert!(range.contains(&load), "h = {h}, {pattern}: {load} of {bound}");
+        }
+    }
+}
+
+/// Valiant's paths take two global links, one if the intermediate group is that of the destination
+/// (or of the source, if it may be drawn): no pattern can exceed the inverse of the mean, and ADV+1
+/// comes near it.
+#[test]
+fn bounds_of_valiant_routing() {
+    for (h, groups) in [(2, 9.0), (4, 33.0)] {
+        for (routing, hops) in [
+            ("{ valiant = { own_group = false } }", 2.0 - 1.0 / (groups - 1.0)),
+            ("{ valiant = {} }", 2.0 - 2.0 / groups),
+        ] {
+            let outcome = support::run(&balanced(h, routing, "{ adversarial = { offset = 1 } }"));
+            let load = outcome.load.accepted;
+            let range = 0.80 / hops..=1.0 / hops;
+            assert!(range.contains(&load), "h = {h}, {routing}: {load} of {}", 1.0 / hops);
+        }
+    }
+}
+
+/// Without the hop after the intermediate router, ADV+h piles up on single local links of the
+/// intermediate groups: 2/(2h + 1) (thesis 2.3.2).
+#[test]
+fn valiant_without_a_second_local_hop() {
+    let h = 4;
+    let pattern = format!("{{ adversarial = {{ offset = {h} }} }}");
+    let accepted = |policy: &str| {
+        let routing = format!("{{ valiant = {{ phase_a = '{policy}' }} }}");
+        support::run(&balanced(h, &routing, &pattern)).load.accepted
+    };
+    let bound = 2.0 / (2.0 * f64::from(h) + 1.0);
+    let (short, long) = (accepted("-g-"), accepted("-gl"));
+    assert!((0.85 * bound..=1.05 * bound).contains(&short), "{short} of {bound}");
+    assert!(long > 1.5 * bound, "{long}");
+}
