@@ -13,7 +13,7 @@ from deroute.errors import DocumentPath, InputError, Problem, SpecError
 from deroute.executors.local import cores
 from deroute.experiment import Experiment, Point
 from deroute.figures import FigureError
-from deroute.spec import canonical
+from deroute.spec import canonical, in_order
 
 #: Problems shown at once.
 _SHOWN = 5
@@ -95,8 +95,8 @@ def _without_seed(point: Point) -> str:
 
 
 def _distinct(points: Sequence[Point]) -> list[tuple[str, str]]:
-    """One canonical spec for each group of points that differ only in their seed."""
-    return list({_without_seed(point): point.canonical for point in points}.items())
+    """One spec, as JSON, for each group of points that differ only in their seed."""
+    return list({_without_seed(point): in_order(point.spec) for point in points}.items())
 
 
 def _check(item: tuple[str, str]) -> tuple[str, Footprint | SpecError]:

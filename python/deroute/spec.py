@@ -60,6 +60,15 @@ def canonical(spec: Mapping[str, Any]) -> str:
     return json.dumps(_plain(spec, ()), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
+def in_order(spec: Mapping[str, Any]) -> str:
+    """The spec as JSON, keys in the order in which they were written.
+
+    The engine reports the first mistake: so it is a misspelt key of the file, and not what then
+    is missing from a table that a sweep axis has created.
+    """
+    return json.dumps(_plain(spec, ()), ensure_ascii=False)
+
+
 def _plain(value: Any, path: tuple[str | int, ...]) -> Any:
     match value:
         case bool() | int() | str():
