@@ -37,7 +37,7 @@ impl Stream {
             Owner::Network => (3, 0),
         };
         let mut state = seed;
-        let mut mixed = splitmix(&mut state) ^ (domain << 32 | u64::from(index));
+        let mut mixed = splitmix(&mut state) ^ ((domain << 32) | u64::from(index));
         let mut bytes = [0; 16];
         for half in bytes.chunks_exact_mut(8) {
             half.copy_from_slice(&splitmix(&mut mixed).to_le_bytes());
@@ -95,13 +95,13 @@ impl Geometric {
         let mut survival = vec![q];
         while survival.len() < Self::TABLE && *survival.last().unwrap_or(&0) > 0 {
             let last = *survival.last().unwrap_or(&0);
-            survival.push((u128::from(last) * u128::from(q) >> 64) as u64);
+            survival.push(((u128::from(last) * u128::from(q)) >> 64) as u64);
         }
         Some(Self::with(survival))
     }
 
     fn with(survival: Vec<u64>) -> Self {
-        let largest = |bits: u64| bits << 56 | u64::MAX >> 8;
+        let largest = |bits: u64| (bits << 56) | (u64::MAX >> 8);
         let begin = (0..256).map(|bits| survival.partition_point(|&s| largest(bits) < s) as u16);
         Self { begin: begin.collect(), survival }
     }

@@ -1,8 +1,9 @@
 //! Input-first separable allocation, and what a grant does.
 
 use super::packet::{NONE, Packet};
-use super::partition::{Partition, PortKind, PortQueues, Queue};
+use super::partition::Partition;
 use super::plant::Crossbar;
+use super::state::{PortKind, PortQueues, Queue};
 use crate::ids::Cycle;
 use crate::probe::collect::Delivery;
 use crate::routing::RouterView;
@@ -157,9 +158,7 @@ impl Partition {
             *ripe_at = (*ripe_at).min(output.busy_until);
             return false;
         }
-        if output.kind == PortKind::Link
-            && output.credits(&self.credits, vc) < u32::from(size)
-        {
+        if output.kind == PortKind::Link && output.credits(&self.credits, vc) < u32::from(size) {
             output.awaited = true;
             let words = self.routers[router as usize].words;
             self.waits[(words + bit / 64) as usize].starved |= 1 << (bit % 64);
@@ -266,8 +265,8 @@ impl Partition {
         let mut ignored = Cycle::MAX;
         for port in ports {
             let input = (base + u32::from(port)) as usize;
-            let queue = self.inputs[input].queues as usize
-                + usize::from(self.inputs[input].request);
+            let queue =
+                self.inputs[input].queues as usize + usize::from(self.inputs[input].request);
             if self.fits(router, base, input, queue, &mut ignored) {
                 self.grant(base, port, out);
             } else {

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use super::RunError;
 use super::dependencies::{Channel, describe};
 use super::packet::NONE;
-use super::partition::{Flight, Partition, PortKind, read_credit};
+use super::partition::Partition;
 use super::plant::Plant;
-use super::RunError;
+use super::state::{Flight, PortKind, read_credit};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::topology::Peer;
 
@@ -99,12 +100,7 @@ fn far_end(plant: &Plant, partition: &Partition, first: u32, port: u32, vc: u8) 
     }
 }
 
-fn count_events(
-    plant: &Plant,
-    partition: &Partition,
-    first: u32,
-    charged: &mut Charged,
-) -> u32 {
+fn count_events(plant: &Plant, partition: &Partition, first: u32, charged: &mut Charged) -> u32 {
     let mut packets = 0;
     for Flight { port, vc, packet } in partition.arrivals.pending() {
         packets += 1;
@@ -219,8 +215,7 @@ impl Watchdog {
                 let output = &partition.outputs[out as usize];
                 if output.kind == PortKind::Link
                     && now - partition.pool[queue.head].arrival >= self.patience
-                    && output.credits(&partition.credits, queue.vc)
-                        < u32::from(queue.size)
+                    && output.credits(&partition.credits, queue.vc) < u32::from(queue.size)
                 {
                     let channel = (first + input.router, (index as u32 - base) as u16, vc);
                     waits.insert(channel, far_end(plant, partition, first, out, queue.vc));

@@ -16,10 +16,13 @@ use crate::topology::Peer;
 /// A channel: the input buffer of a router port and VC.
 pub(super) type Channel = (u32, u16, u8);
 
-/// Turns taken in one partition: local router, input (port, VC), output (port, VC).
+/// A turn taken in a switch: local router, input (port, VC), output (port, VC).
+type Turn = (u32, (u16, u8), (u16, u8));
+
+/// Turns taken in one partition.
 #[derive(Default)]
 pub(super) struct Observed {
-    turns: BTreeSet<(u32, (u16, u8), (u16, u8))>,
+    turns: BTreeSet<Turn>,
 }
 
 impl Observed {
@@ -32,7 +35,7 @@ impl Observed {
 
     /// The dependencies as pairs of channels; `first` is the first router of the partition.
     pub(super) fn pairs(&self, plant: &Plant, first: u32) -> Vec<(Channel, Channel)> {
-        let pair = |&(router, (in_port, in_vc), (out_port, out_vc)): &(u32, _, (u16, u8))| {
+        let pair = |&(router, (in_port, in_vc), (out_port, out_vc)): &Turn| {
             let router = first + router;
             match plant.topology.peer(RouterId(router), PortId(out_port)) {
                 Peer::Router { router: next, port, .. } => {

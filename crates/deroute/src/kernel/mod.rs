@@ -8,9 +8,11 @@
 mod allocate;
 mod checks;
 mod dependencies;
+mod division;
 mod packet;
 mod partition;
 mod plant;
+mod state;
 mod summary;
 mod wheel;
 mod windows;
@@ -18,7 +20,8 @@ mod windows;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use partition::{Division, Partition};
+use division::Division;
+use partition::Partition;
 use plant::{Plant, WarmupTimes};
 
 use crate::ids::{Cycle, HostId, RouterId};
@@ -129,7 +132,7 @@ impl Simulation {
         crate::routing::trace(plan, topology, (from, to), seed)
     }
 
-    /// Runs the simulation. `watch` is called about every thousand cycles.
+    /// Runs the simulation. `watch` is called several times a second.
     ///
     /// # Errors
     /// [`RunError::Interrupted`] if `watch` breaks, [`RunError::Deadlock`], and
@@ -160,8 +163,8 @@ struct Running {
 
 /// Hosts in a partition that keep its state in a cache of about 1 MiB.
 const HOSTS_PER_PARTITION: u32 = 288;
-/// Cycles between calls of the watcher.
-const CHUNK: Cycle = 1_000;
+/// Host-cycles between calls of the watcher: less than a second of work.
+const CHUNK: u32 = 5_000_000;
 
 impl Running {
     fn new(plant: &Arc<Plant>, options: &RunOptions, record: bool) -> Self {
@@ -253,8 +256,9 @@ impl Running {
 
     /// Runs to cycle `to`, with the checks on the way.
     fn advance(&mut self, to: Cycle, of: u64, watch: &mut Watcher<'_>) -> Result<(), RunError> {
+        let chunk = (CHUNK / self.plant.topology.hosts()).clamp(20, 1_000);
         while self.now < to {
-            let next = self.now.saturating_add(CHUNK).min(to);
+            let next = self.now.saturating_add(chunk).min(to);
             windows::run(&mut self.partitions, next, self.lookahead, self.threads);
             self.now = next;
             checks::conservation(&self.partitions)?;
@@ -332,12 +336,12 @@ fn footprint(plant: &Plant) -> Footprint {
     let (hosts, routers) = (u64::from(topology.hosts()), u64::from(topology.routers()));
     let links = u64::from(plant.links());
     let vcs = plant.classes.iter().map(|c| u64::from(c.vcs)).max().unwrap_or(1);
-    let per_port = bytes::<partition::Input>() + bytes::<partition::Output>();
-    let per_vc = bytes::<partition::Queue>() + bytes::<u32>();
+    let per_port = bytes::<state::Input>() + bytes::<state::Output>();
+    let per_vc = bytes::<state::Queue>() + bytes::<u32>();
     let fixed = ports * per_port as u64
         + (links * vcs + hosts) * per_vc as u64
-        + hosts * bytes::<partition::Host>() as u64
-        + routers * (bytes::<partition::Router>() + bytes::<[u32; 5]>()) as u64
+        + hosts * bytes::<state::Host>() as u64
+        + routers * (bytes::<state::Router>() + bytes::<[u32; 5]>()) as u64
         + 4 * u64::from(plant.horizon());
     let smallest = u64::from(plant.workload.packet_sizes().0);
     let packet = bytes::<packet::Packet>() as u64;

@@ -8,192 +8,13 @@ use std::sync::Arc;
 
 use super::packet::{NONE, Packet, Pool};
 use super::plant::Plant;
+use super::state::{
+    Flight, Host, Input, Link, Mail, Output, PortQueues, Queue, Router, Waits, credit, read_credit,
+};
 use super::wheel::Wheel;
-use crate::ids::{Cycle, HostId, PortId, RouterId, VcId};
+use crate::ids::{Cycle, RouterId};
 use crate::probe::collect::Collector;
-use crate::rng::{Owner, Stream};
-use crate::routing::{Header, Message, Queues, RouterView, Routing};
-use crate::spec::Arbiter;
-use crate::topology::Peer;
-use crate::traffic::Source;
-
-/// One direction of a port: a buffer per VC. One cache line.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-pub(super) struct Input {
-    /// Until this cycle the crossbar reads a packet from the port.
-    pub(super) busy_until: Cycle,
-    /// First queue in `Partition::queues`.
-    pub(super) queues: u32,
-    /// VCs that hold a packet.
-    pub(super) occupied: u64,
-    /// Where credits go: partition, output port there, latency.
-    pub(super) upstream: Link,
-    pub(super) router: u32,
-    /// Round-robin pointer.
-    pub(super) pointer: u8,
-    pub(super) vcs: u8,
-    /// VC requested in this round.
-    pub(super) request: u8,
-    /// Next requester of the same output.
-    pub(super) next_request: u16,
-    pub(super) kind: PortKind,
-    /// Earliest cycle in which it is to become ripe; in the past if none is set.
-    pub(super) ripe_at: Cycle,
-}
-
-/// The other end of a port.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Link {
-    pub(super) partition: u32,
-    /// Port in that partition; for a host port, the host in this partition.
-    pub(super) port: u32,
-    pub(super) latency: Cycle,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PortKind {
-    Host,
-    Link,
-    Unused,
-}
-
-/// A queue of packets, and what its head has decided.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Queue {
-    pub(super) head: u32,
-    pub(super) tail: u32,
-    /// Phits of the head.
-    pub(super) size: u16,
-    /// Output port, VC and place on the path that the head requests, once `routed`.
-    pub(super) out: u16,
-    pub(super) vc: u8,
-    pub(super) place: u8,
-    pub(super) routed: bool,
-}
-
-/// The other direction of a port: a buffer that its VCs share, and a link. One cache line.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-pub(super) struct Output {
-    /// Until this cycle the crossbar writes a packet to the port.
-    pub(super) busy_until: Cycle,
-    /// From this cycle on the link is idle if nothing more is granted.
-    pub(super) link_free: Cycle,
-    /// Phits granted whose credits have not come back.
-    pub(super) queued: u32,
-    /// Phits free at the other end, for the first VCs.
-    pub(super) credits: [u32; NEAR],
-    /// The same for the other VCs: first counter in `Partition::credits`.
-    pub(super) more_credits: u32,
-    pub(super) downstream: Link,
-    /// Phits sent in the measurement.
-    pub(super) sent: u32,
-    pub(super) router: u32,
-    /// Round-robin pointer.
-    pub(super) pointer: u16,
-    /// Requests of this round: a list through `Input::next_request`.
-    pub(super) first_request: u16,
-    pub(super) requests: u16,
-    pub(super) vcs: u8,
-    pub(super) class: u8,
-    pub(super) kind: PortKind,
-    /// A head waits for credits of this port.
-    pub(super) awaited: bool,
-    /// Leads out of the domain.
-    pub(super) exit: bool,
-}
-
-/// VCs whose credits share a cache line with their output.
-const NEAR: usize = 4;
-
-impl Output {
-    /// Phits free at the other end for one VC; `more` is `Partition::credits`.
-    #[inline]
-    pub(super) fn credits(&self, more: &[u32], vc: u8) -> u32 {
-        match self.credits.get(usize::from(vc)) {
-            Some(credits) => *credits,
-            None => more[self.more_credits as usize + usize::from(vc) - NEAR],
-        }
-    }
-
-    #[inline]
-    pub(super) fn credits_mut<'a>(&'a mut self, more: &'a mut [u32], vc: u8) -> &'a mut u32 {
-        match self.credits.get_mut(usize::from(vc)) {
-            Some(credits) => credits,
-            None => &mut more[self.more_credits as usize + usize::from(vc) - NEAR],
-        }
-    }
-}
-
-const _: () = assert!(size_of::<Input>() == 64 && size_of::<Output>() == 64);
-
-pub(super) struct Router {
-    pub(super) id: RouterId,
-    pub(super) port_base: u32,
-    pub(super) ports: u16,
-    /// First element in `Partition::waits`.
-    pub(super) words: u32,
-    /// On the awake list.
-    pub(super) awake: bool,
-    /// On the dirty list.
-    pub(super) dirty: bool,
-    pub(super) rng: Stream,
-}
-
-/// What 64 input ports of a router wait for, one bit each.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Waits {
-    /// To be looked at in this cycle.
-    pub(super) ripe: u64,
-    /// A head waits for credits.
-    pub(super) starved: u64,
-    /// A head decides anew whenever anything changes in the router.
-    pub(super) restless: u64,
-}
-
-pub(super) struct Host {
-    pub(super) id: HostId,
-    pub(super) source: Source,
-    /// Cycle of its next packet.
-    pub(super) next: Cycle,
-    /// Phits in its injection queue, those on their way included.
-    pub(super) queued: u32,
-    /// Its port in `Partition::inputs` and `outputs`.
-    pub(super) port: u32,
-    /// Phits in the measurement.
-    pub(super) injected: u64,
-    pub(super) accepted: u64,
-}
-
-/// A packet on its way to an input buffer.
-#[derive(Clone, Copy)]
-pub(super) struct Flight {
-    pub(super) port: u32,
-    pub(super) vc: u8,
-    pub(super) packet: Packet,
-}
-
-/// Events for another partition.
-#[derive(Default)]
-pub(super) struct Mail {
-    /// Time and event.
-    pub(super) arrivals: Vec<(Cycle, Flight)>,
-    /// Time and event.
-    pub(super) credits: Vec<(Cycle, u64)>,
-}
-
-impl Mail {
-    pub(super) fn is_empty(&self) -> bool {
-        self.arrivals.is_empty() && self.credits.is_empty()
-    }
-
-    /// Moves everything to the end of `other`.
-    pub(super) fn append_to(&mut self, other: &mut Self) {
-        other.arrivals.append(&mut self.arrivals);
-        other.credits.append(&mut self.credits);
-    }
-}
+use crate::routing::{Header, Message, RouterView, Routing};
 
 pub(super) struct Partition {
     pub(super) plant: Arc<Plant>,
@@ -218,17 +39,17 @@ pub(super) struct Partition {
     /// Credits on their way to outputs.
     pub(super) credit_returns: Wheel<u64, 15>,
     /// Input ports that become ripe.
-    ripenings: Wheel<u32, 30>,
+    pub(super) ripenings: Wheel<u32, 30>,
     /// Hosts that generate a packet.
-    generations: Wheel<u32, 30>,
+    pub(super) generations: Wheel<u32, 30>,
     /// Messages of routing agents.
-    deliveries: Wheel<u32, 30>,
+    pub(super) deliveries: Wheel<u32, 30>,
     /// Messages on their way: sender and content, by slot.
-    messages: Vec<(RouterId, u32)>,
-    free_messages: Vec<u32>,
-    awake: Vec<u32>,
-    dirty: Vec<u32>,
-    outgoing: Vec<Message>,
+    pub(super) messages: Vec<(RouterId, u32)>,
+    pub(super) free_messages: Vec<u32>,
+    pub(super) awake: Vec<u32>,
+    pub(super) dirty: Vec<u32>,
+    pub(super) outgoing: Vec<Message>,
     pub(super) requested: Vec<u16>,
     pub(super) losers: Vec<u16>,
     /// Mail for each partition.
@@ -238,41 +59,6 @@ pub(super) struct Partition {
     pub(super) paths: Vec<[u32; 5]>,
     /// Dependencies between channels, if they are recorded.
     pub(super) dependencies: Option<super::dependencies::Observed>,
-}
-
-/// Credits: port (26 bits), VC (6 bits), phits (16 bits).
-fn credit(port: u32, vc: u8, size: u16) -> u64 {
-    u64::from(port) << 38 | u64::from(vc) << 32 | u64::from(size)
-}
-
-pub(super) fn read_credit(event: u64) -> (u32, u8, u32) {
-    ((event >> 38) as u32, (event >> 32) as u8 & 63, event as u32)
-}
-
-/// The queues of one router, as its routing algorithm sees them.
-pub(super) struct PortQueues<'a> {
-    pub(super) outputs: &'a [Output],
-    pub(super) credits: &'a [u32],
-    pub(super) plant: &'a Plant,
-}
-
-impl Queues for PortQueues<'_> {
-    #[inline]
-    fn port(&self, port: PortId) -> u32 {
-        self.outputs[port.0 as usize].queued
-    }
-
-    #[inline]
-    fn vc(&self, port: PortId, vc: VcId) -> u32 {
-        let output = &self.outputs[port.0 as usize];
-        match output.kind {
-            PortKind::Link => {
-                let buffer = self.plant.classes[output.class as usize].buffer;
-                buffer - output.credits(self.credits, vc.0)
-            }
-            _ => 0,
-        }
-    }
 }
 
 impl Partition {
@@ -564,160 +350,5 @@ impl Partition {
         for (at, flight) in mail.arrivals.drain(..) {
             self.arrivals.push(at, flight);
         }
-    }
-}
-
-/// Which partition simulates each router, and how ports are numbered.
-pub(super) struct Division<'a> {
-    pub(super) plant: &'a Arc<Plant>,
-    /// First port of each router in the whole network, and the total.
-    pub(super) port_bases: &'a [u32],
-    /// First router of each partition, and the total.
-    pub(super) firsts: &'a [u32],
-}
-
-impl Division<'_> {
-    pub(super) fn partition_of(&self, router: RouterId) -> u32 {
-        self.firsts.partition_point(|&first| first <= router.0) as u32 - 1
-    }
-
-    fn port_in_partition(&self, router: RouterId, port: PortId) -> (u32, u32) {
-        let partition = self.partition_of(router);
-        let first = self.firsts[partition as usize];
-        let base = self.port_bases[router.index()] - self.port_bases[first as usize];
-        (partition, base + u32::from(port.0))
-    }
-
-    /// Builds one partition.
-    pub(super) fn build(&self, index: u32, record: bool) -> Partition {
-        let plant = self.plant;
-        let (first, end) = (self.firsts[index as usize], self.firsts[index as usize + 1]);
-        let routing = (plant.routing.agent)(RouterId(first), end - first);
-        let horizon = plant.horizon();
-        let mut partition = Partition {
-            plant: Arc::clone(plant),
-            index,
-            now: 0,
-            watches: routing.watches_queues(),
-            reconsiders: routing.reconsiders(),
-            by_age: plant.allocator.arbiter == Arbiter::Age,
-            routing,
-            routers: Vec::new(),
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            queues: Vec::new(),
-            credits: Vec::new(),
-            waits: Vec::new(),
-            hosts: Vec::new(),
-            pool: Pool::default(),
-            arrivals: Wheel::new(horizon),
-            credit_returns: Wheel::new(horizon),
-            ripenings: Wheel::new(horizon),
-            generations: Wheel::new(horizon),
-            deliveries: Wheel::new(horizon),
-            messages: Vec::new(),
-            free_messages: Vec::new(),
-            awake: Vec::new(),
-            dirty: Vec::new(),
-            outgoing: Vec::new(),
-            requested: Vec::new(),
-            losers: Vec::new(),
-            outbox: (0..self.firsts.len() - 1).map(|_| Mail::default()).collect(),
-            collector: Collector::new(),
-            paths: vec![[0; 5]; (end - first) as usize],
-            dependencies: record.then(super::dependencies::Observed::default),
-        };
-        for router in first..end {
-            self.add_router(&mut partition, RouterId(router));
-        }
-        partition
-    }
-
-    fn add_router(&self, partition: &mut Partition, id: RouterId) {
-        let topology = &*self.plant.topology;
-        let (ports, local) = (topology.radix(id), partition.routers.len() as u32);
-        let words = partition.waits.len() as u32;
-        partition.waits.resize_with((words + u32::from(ports).div_ceil(64)) as usize, Waits::default);
-        partition.routers.push(Router {
-            id,
-            port_base: partition.inputs.len() as u32,
-            ports,
-            words,
-            awake: false,
-            dirty: false,
-            rng: Stream::new(self.plant.times.seed, Owner::Router(id.0)),
-        });
-        let exits = topology.exits(id);
-        for port in 0..ports {
-            self.add_port(partition, local, PortId(port), exits.contains(&port));
-        }
-    }
-
-    fn add_port(&self, partition: &mut Partition, local: u32, port: PortId, exit: bool) {
-        let (plant, id) = (self.plant, partition.routers[local as usize].id);
-        let (kind, class, vcs, buffer, link) = match plant.topology.peer(id, port) {
-            Peer::Unused => (PortKind::Unused, 0, 0, 0, Link::default()),
-            Peer::Host(host) => {
-                let index = self.add_host(partition, host);
-                let link =
-                    Link { partition: partition.index, port: index, latency: plant.host_latency };
-                (PortKind::Host, u8::MAX, 1, 0, link)
-            }
-            Peer::Router { router, port, class } => {
-                let (to, port) = self.port_in_partition(router, port);
-                let limits = plant.classes[class as usize];
-                let link = Link { partition: to, port, latency: limits.latency };
-                (PortKind::Link, class, limits.vcs, limits.buffer, link)
-            }
-        };
-        partition.inputs.push(Input {
-            busy_until: 0,
-            queues: partition.queues.len() as u32,
-            occupied: 0,
-            upstream: link,
-            router: local,
-            pointer: 0,
-            vcs,
-            request: 0,
-            next_request: 0,
-            kind,
-            ripe_at: 0,
-        });
-        partition.outputs.push(Output {
-            busy_until: 0,
-            link_free: 0,
-            queued: 0,
-            credits: [buffer; NEAR],
-            more_credits: partition.credits.len() as u32,
-            downstream: link,
-            sent: 0,
-            router: local,
-            pointer: 0,
-            first_request: 0,
-            requests: 0,
-            vcs,
-            class,
-            kind,
-            awaited: false,
-            exit: exit && kind == PortKind::Link,
-        });
-        let empty =
-            Queue { head: NONE, tail: NONE, size: 0, out: 0, vc: 0, place: 0, routed: false };
-        partition.queues.extend((0..vcs).map(|_| empty));
-        if kind == PortKind::Link {
-            partition.credits.extend((NEAR..usize::from(vcs)).map(|_| buffer));
-        }
-    }
-
-    /// Adds the host of the port that is being added.
-    fn add_host(&self, partition: &mut Partition, id: HostId) -> u32 {
-        let (index, port) = (partition.hosts.len() as u32, partition.inputs.len() as u32);
-        let (source, next) = self.plant.workload.source(id, self.plant.times.seed);
-        partition.hosts.push(Host { id, source, next, queued: 0, port, injected: 0, accepted: 0 });
-        if next != Cycle::MAX {
-            let at = next.min(partition.generations.horizon());
-            partition.generations.push(at, index);
-        }
-        index
     }
 }

@@ -219,11 +219,7 @@ fn check_allocator(allocator: &Allocator, kind: &str) -> Result<(), SpecError> {
     Err(SpecError::new(path, message).choices(["1 to 16"]))
 }
 
-fn links(
-    spec: &Spec,
-    scale: &Scale,
-    topology: &dyn Topology,
-) -> Result<Vec<LinkClass>, SpecError> {
+fn links(spec: &Spec, scale: &Scale, topology: &dyn Topology) -> Result<Vec<LinkClass>, SpecError> {
     let names = topology.classes();
     if let Some(name) = spec.network.links.keys().find(|key| !names.contains(&key.as_str())) {
         let message = format!("the topology has no link class {name:?}");

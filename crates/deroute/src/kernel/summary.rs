@@ -1,7 +1,7 @@
 //! From whole-number counts to the result.
 
 use super::Running;
-use super::partition::PortKind;
+use super::state::PortKind;
 use crate::outcome::{
     Arrays, Fairness, Latency, LinkUse, Load, Outcome, Packets, PathShare, Percentile, Series,
     SeriesColumns, Size, State, Verdict, Work,
@@ -149,7 +149,8 @@ fn verdict(
     let mut reasons = Vec::new();
     if load.accepted + load.accepted_ci95 < SATURATION * load.attempted {
         let percent = 100.0 * load.accepted / load.attempted;
-        reasons.push(format!("the network accepts {percent:.1}% of what the hosts attempt to send"));
+        reasons
+            .push(format!("the network accepts {percent:.1}% of what the hosts attempt to send"));
         return Verdict { state: State::Saturated, reasons };
     }
     if changing {

@@ -6,7 +6,8 @@
 
 use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 
-use super::partition::{Mail, Partition};
+use super::partition::Partition;
+use super::state::Mail;
 use crate::ids::Cycle;
 
 /// Mail between partitions of different threads: `[from * partitions + to]`.

@@ -39,7 +39,7 @@ struct Minimal {
     topology: Arc<dyn Topology>,
 }
 
-pub(super) fn plan(_spec: &MinimalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
+pub fn plan(_spec: &MinimalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let topology = Arc::clone(&fabric.topology);
     let agent = Box::new(move |_, _| -> Box<dyn Routing> {
         Box::new(Minimal { topology: Arc::clone(&topology) })

@@ -78,7 +78,7 @@ struct Piggyback {
     seen: Vec<bool>,
 }
 
-pub(super) fn plan(spec: &PiggybackSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
+pub fn plan(spec: &PiggybackSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     require_intermediates(fabric, "routing.piggyback")?;
     let (fabric, spec) = (fabric.clone(), spec.clone());
     let agent = Box::new(move |first, count| -> Box<dyn Routing> {

@@ -1,26 +1,13 @@
-//! What a user asks of a routing algorithm.
+//! What a user asks of a routing algorithm: parameters that several of them share.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use super::Algorithm as Routing;
 pub use super::minimal::MinimalSpec;
 pub use super::piggyback::PiggybackSpec;
 pub use super::ugal::{HopCount, QueueMetric, UgalSpec};
 pub use super::valiant::ValiantSpec;
-
-/// The routing algorithm and its parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Routing {
-    /// Shortest paths only.
-    Minimal(MinimalSpec),
-    /// Valiant: through a random intermediate router.
-    Valiant(ValiantSpec),
-    /// Minimal or Valiant, by the local queues.
-    Ugal(UgalSpec),
-    /// UGAL, and minimal only if the group's global link is not flagged as congested.
-    Piggyback(PiggybackSpec),
-}
 
 /// Phase-A policy: which routers may be the intermediate one (thesis 2.3.2, Table 5-1). The name
 /// lists the hops that phase A may take.

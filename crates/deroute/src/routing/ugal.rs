@@ -101,7 +101,7 @@ pub(super) struct Ugal {
     spec: UgalSpec,
 }
 
-pub(super) fn plan(spec: &UgalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
+pub fn plan(spec: &UgalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     require_intermediates(fabric, "routing.ugal")?;
     let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
     let agent = Box::new(move |_, _| -> Box<dyn Routing> {

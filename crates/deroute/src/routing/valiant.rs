@@ -61,7 +61,7 @@ struct Valiant {
     spec: ValiantSpec,
 }
 
-pub(super) fn plan(spec: &ValiantSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
+pub fn plan(spec: &ValiantSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     require_intermediates(fabric, "routing.valiant")?;
     let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
     let agent = Box::new(move |_, _| -> Box<dyn Routing> {

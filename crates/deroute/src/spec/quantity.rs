@@ -59,7 +59,7 @@ impl Fraction {
     }
 
     fn whole(self) -> Option<u64> {
-        if self.den == 0 || self.num % self.den != 0 {
+        if self.den == 0 || !self.num.is_multiple_of(self.den) {
             return None;
         }
         u64::try_from(self.num / self.den).ok()

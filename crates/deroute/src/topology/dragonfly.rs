@@ -320,8 +320,7 @@ impl Topology for Dragonfly {
             return u32::from(here.1 != there.1);
         }
         let link = |g: u32, to: u32| self.slot(if to < g { to } else { to - 1 }) / self.h;
-        1 + u32::from(link(here.0, there.0) != here.1)
-            + u32::from(link(there.0, here.0) != there.1)
+        1 + u32::from(link(here.0, there.0) != here.1) + u32::from(link(there.0, here.0) != there.1)
     }
 
     fn vcs_needed(&self, nonminimal: bool) -> Vec<VcNeed> {
@@ -430,7 +429,8 @@ mod tests {
         assert_eq!((net.hosts(), net.routers(), net.groups()), (5256, 876, 73));
         for (g, i, k) in [(0, 0, 0), (5, 3, 2), (72, 11, 5)] {
             let router = RouterId(g * 12 + i);
-            let Peer::Router { router: peer, port, class } = net.peer(router, PortId(17 + k)) else {
+            let Peer::Router { router: peer, port, class } = net.peer(router, PortId(17 + k))
+            else {
                 panic!("global port {k} of {router} leads nowhere")
             };
             let group = (g + 73 - (i * 6 + u32::from(k) + 1)) % 73;

@@ -1,0 +1,171 @@
+//! How the network is divided into partitions, and how one is assembled.
+
+use std::sync::Arc;
+
+use super::packet::{NONE, Pool};
+use super::partition::Partition;
+use super::plant::Plant;
+use super::state::{Host, Input, Link, Mail, NEAR, Output, PortKind, Queue, Router, Waits};
+use super::wheel::Wheel;
+use crate::ids::{Cycle, HostId, PortId, RouterId};
+use crate::probe::collect::Collector;
+use crate::rng::{Owner, Stream};
+use crate::spec::Arbiter;
+use crate::topology::Peer;
+
+/// Which partition simulates each router, and how ports are numbered.
+pub(super) struct Division<'a> {
+    pub(super) plant: &'a Arc<Plant>,
+    /// First port of each router in the whole network, and the total.
+    pub(super) port_bases: &'a [u32],
+    /// First router of each partition, and the total.
+    pub(super) firsts: &'a [u32],
+}
+
+impl Division<'_> {
+    pub(super) fn partition_of(&self, router: RouterId) -> u32 {
+        self.firsts.partition_point(|&first| first <= router.0) as u32 - 1
+    }
+
+    fn port_in_partition(&self, router: RouterId, port: PortId) -> (u32, u32) {
+        let partition = self.partition_of(router);
+        let first = self.firsts[partition as usize];
+        let base = self.port_bases[router.index()] - self.port_bases[first as usize];
+        (partition, base + u32::from(port.0))
+    }
+
+    /// Builds one partition.
+    pub(super) fn build(&self, index: u32, record: bool) -> Partition {
+        let plant = self.plant;
+        let (first, end) = (self.firsts[index as usize], self.firsts[index as usize + 1]);
+        let routing = (plant.routing.agent)(RouterId(first), end - first);
+        let horizon = plant.horizon();
+        let mut partition = Partition {
+            plant: Arc::clone(plant),
+            index,
+            now: 0,
+            watches: routing.watches_queues(),
+            reconsiders: routing.reconsiders(),
+            by_age: plant.allocator.arbiter == Arbiter::Age,
+            routing,
+            routers: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            queues: Vec::new(),
+            credits: Vec::new(),
+            waits: Vec::new(),
+            hosts: Vec::new(),
+            pool: Pool::default(),
+            arrivals: Wheel::new(horizon),
+            credit_returns: Wheel::new(horizon),
+            ripenings: Wheel::new(horizon),
+            generations: Wheel::new(horizon),
+            deliveries: Wheel::new(horizon),
+            messages: Vec::new(),
+            free_messages: Vec::new(),
+            awake: Vec::new(),
+            dirty: Vec::new(),
+            outgoing: Vec::new(),
+            requested: Vec::new(),
+            losers: Vec::new(),
+            outbox: (0..self.firsts.len() - 1).map(|_| Mail::default()).collect(),
+            collector: Collector::new(),
+            paths: vec![[0; 5]; (end - first) as usize],
+            dependencies: record.then(super::dependencies::Observed::default),
+        };
+        for router in first..end {
+            self.add_router(&mut partition, RouterId(router));
+        }
+        partition
+    }
+
+    fn add_router(&self, partition: &mut Partition, id: RouterId) {
+        let topology = &*self.plant.topology;
+        let (ports, local) = (topology.radix(id), partition.routers.len() as u32);
+        let words = partition.waits.len() as u32;
+        partition
+            .waits
+            .resize_with((words + u32::from(ports).div_ceil(64)) as usize, Waits::default);
+        partition.routers.push(Router {
+            id,
+            port_base: partition.inputs.len() as u32,
+            ports,
+            words,
+            awake: false,
+            dirty: false,
+            rng: Stream::new(self.plant.times.seed, Owner::Router(id.0)),
+        });
+        let exits = topology.exits(id);
+        for port in 0..ports {
+            self.add_port(partition, local, PortId(port), exits.contains(&port));
+        }
+    }
+
+    fn add_port(&self, partition: &mut Partition, local: u32, port: PortId, exit: bool) {
+        let (plant, id) = (self.plant, partition.routers[local as usize].id);
+        let (kind, class, vcs, buffer, link) = match plant.topology.peer(id, port) {
+            Peer::Unused => (PortKind::Unused, 0, 0, 0, Link::default()),
+            Peer::Host(host) => {
+                let index = self.add_host(partition, host);
+                let link =
+                    Link { partition: partition.index, port: index, latency: plant.host_latency };
+                (PortKind::Host, u8::MAX, 1, 0, link)
+            }
+            Peer::Router { router, port, class } => {
+                let (to, port) = self.port_in_partition(router, port);
+                let limits = plant.classes[class as usize];
+                let link = Link { partition: to, port, latency: limits.latency };
+                (PortKind::Link, class, limits.vcs, limits.buffer, link)
+            }
+        };
+        partition.inputs.push(Input {
+            busy_until: 0,
+            queues: partition.queues.len() as u32,
+            occupied: 0,
+            upstream: link,
+            router: local,
+            pointer: 0,
+            vcs,
+            request: 0,
+            next_request: 0,
+            kind,
+            ripe_at: 0,
+        });
+        partition.outputs.push(Output {
+            busy_until: 0,
+            link_free: 0,
+            queued: 0,
+            credits: [buffer; NEAR],
+            more_credits: partition.credits.len() as u32,
+            downstream: link,
+            sent: 0,
+            router: local,
+            pointer: 0,
+            first_request: 0,
+            requests: 0,
+            vcs,
+            class,
+            kind,
+            awaited: false,
+            exit: exit && kind == PortKind::Link,
+        });
+        let empty =
+            Queue { head: NONE, tail: NONE, size: 0, out: 0, vc: 0, place: 0, routed: false };
+        partition.queues.extend((0..vcs).map(|_| empty));
+        if kind == PortKind::Link {
+            partition.credits.extend((NEAR..usize::from(vcs)).map(|_| buffer));
+        }
+    }
+
+    /// Adds the host of the port that is being added.
+    fn add_host(&self, partition: &mut Partition, id: HostId) -> u32 {
+        let (index, port) = (partition.hosts.len() as u32, partition.inputs.len() as u32);
+        let (source, next) = self.plant.workload.source(id, self.plant.times.seed);
+        partition.hosts.push(Host { id, source, next, queued: 0, port, injected: 0, accepted: 0 });
+        if next != Cycle::MAX {
+            let at = next.min(partition.generations.horizon());
+            partition.generations.push(at, index);
+        }
+        index
+    }
+}

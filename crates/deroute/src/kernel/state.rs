@@ -1,0 +1,221 @@
+//! What a partition is made of: ports, queues, routers, hosts, and what travels between them.
+
+use super::packet::Packet;
+use super::plant::Plant;
+use crate::ids::{Cycle, HostId, PortId, RouterId, VcId};
+use crate::rng::Stream;
+use crate::routing::Queues;
+use crate::traffic::Source;
+
+/// One direction of a port: a buffer per VC. One cache line.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(super) struct Input {
+    /// Until this cycle the crossbar reads a packet from the port.
+    pub(super) busy_until: Cycle,
+    /// First queue in `Partition::queues`.
+    pub(super) queues: u32,
+    /// VCs that hold a packet.
+    pub(super) occupied: u64,
+    /// Where credits go: partition, output port there, latency.
+    pub(super) upstream: Link,
+    pub(super) router: u32,
+    /// Round-robin pointer.
+    pub(super) pointer: u8,
+    pub(super) vcs: u8,
+    /// VC requested in this round.
+    pub(super) request: u8,
+    /// Next requester of the same output.
+    pub(super) next_request: u16,
+    pub(super) kind: PortKind,
+    /// Earliest cycle in which it is to become ripe; in the past if none is set.
+    pub(super) ripe_at: Cycle,
+}
+
+/// The other end of a port.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Link {
+    pub(super) partition: u32,
+    /// Port in that partition; for a host port, the host in this partition.
+    pub(super) port: u32,
+    pub(super) latency: Cycle,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PortKind {
+    Host,
+    Link,
+    Unused,
+}
+
+/// A queue of packets, and what its head has decided.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queue {
+    pub(super) head: u32,
+    pub(super) tail: u32,
+    /// Phits of the head.
+    pub(super) size: u16,
+    /// Output port, VC and place on the path that the head requests, once `routed`.
+    pub(super) out: u16,
+    pub(super) vc: u8,
+    pub(super) place: u8,
+    pub(super) routed: bool,
+}
+
+/// The other direction of a port: a buffer that its VCs share, and a link. One cache line.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(super) struct Output {
+    /// Until this cycle the crossbar writes a packet to the port.
+    pub(super) busy_until: Cycle,
+    /// From this cycle on the link is idle if nothing more is granted.
+    pub(super) link_free: Cycle,
+    /// Phits granted whose credits have not come back.
+    pub(super) queued: u32,
+    /// Phits free at the other end, for the first VCs.
+    pub(super) credits: [u32; NEAR],
+    /// The same for the other VCs: first counter in `Partition::credits`.
+    pub(super) more_credits: u32,
+    pub(super) downstream: Link,
+    /// Phits sent in the measurement.
+    pub(super) sent: u32,
+    pub(super) router: u32,
+    /// Round-robin pointer.
+    pub(super) pointer: u16,
+    /// Requests of this round: a list through `Input::next_request`.
+    pub(super) first_request: u16,
+    pub(super) requests: u16,
+    pub(super) vcs: u8,
+    pub(super) class: u8,
+    pub(super) kind: PortKind,
+    /// A head waits for credits of this port.
+    pub(super) awaited: bool,
+    /// Leads out of the domain.
+    pub(super) exit: bool,
+}
+
+/// VCs whose credits share a cache line with their output.
+pub(super) const NEAR: usize = 4;
+
+impl Output {
+    /// Phits free at the other end for one VC; `more` is `Partition::credits`.
+    #[inline]
+    pub(super) fn credits(&self, more: &[u32], vc: u8) -> u32 {
+        match self.credits.get(usize::from(vc)) {
+            Some(credits) => *credits,
+            None => more[self.more_credits as usize + usize::from(vc) - NEAR],
+        }
+    }
+
+    #[inline]
+    pub(super) fn credits_mut<'a>(&'a mut self, more: &'a mut [u32], vc: u8) -> &'a mut u32 {
+        match self.credits.get_mut(usize::from(vc)) {
+            Some(credits) => credits,
+            None => &mut more[self.more_credits as usize + usize::from(vc) - NEAR],
+        }
+    }
+}
+
+const _: () = assert!(size_of::<Input>() == 64 && size_of::<Output>() == 64);
+
+pub(super) struct Router {
+    pub(super) id: RouterId,
+    pub(super) port_base: u32,
+    pub(super) ports: u16,
+    /// First element in `Partition::waits`.
+    pub(super) words: u32,
+    /// On the awake list.
+    pub(super) awake: bool,
+    /// On the dirty list.
+    pub(super) dirty: bool,
+    pub(super) rng: Stream,
+}
+
+/// What 64 input ports of a router wait for, one bit each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Waits {
+    /// To be looked at in this cycle.
+    pub(super) ripe: u64,
+    /// A head waits for credits.
+    pub(super) starved: u64,
+    /// A head decides anew whenever anything changes in the router.
+    pub(super) restless: u64,
+}
+
+pub(super) struct Host {
+    pub(super) id: HostId,
+    pub(super) source: Source,
+    /// Cycle of its next packet.
+    pub(super) next: Cycle,
+    /// Phits in its injection queue, those on their way included.
+    pub(super) queued: u32,
+    /// Its port in `Partition::inputs` and `outputs`.
+    pub(super) port: u32,
+    /// Phits in the measurement.
+    pub(super) injected: u64,
+    pub(super) accepted: u64,
+}
+
+/// A packet on its way to an input buffer.
+#[derive(Clone, Copy)]
+pub(super) struct Flight {
+    pub(super) port: u32,
+    pub(super) vc: u8,
+    pub(super) packet: Packet,
+}
+
+/// Events for another partition.
+#[derive(Default)]
+pub(super) struct Mail {
+    /// Time and event.
+    pub(super) arrivals: Vec<(Cycle, Flight)>,
+    /// Time and event.
+    pub(super) credits: Vec<(Cycle, u64)>,
+}
+
+impl Mail {
+    pub(super) fn is_empty(&self) -> bool {
+        self.arrivals.is_empty() && self.credits.is_empty()
+    }
+
+    /// Moves everything to the end of `other`.
+    pub(super) fn append_to(&mut self, other: &mut Self) {
+        other.arrivals.append(&mut self.arrivals);
+        other.credits.append(&mut self.credits);
+    }
+}
+
+/// Credits: port (26 bits), VC (6 bits), phits (16 bits).
+pub(super) fn credit(port: u32, vc: u8, size: u16) -> u64 {
+    u64::from(port) << 38 | u64::from(vc) << 32 | u64::from(size)
+}
+
+pub(super) fn read_credit(event: u64) -> (u32, u8, u32) {
+    ((event >> 38) as u32, (event >> 32) as u8 & 63, event as u32)
+}
+
+/// The queues of one router, as its routing algorithm sees them.
+pub(super) struct PortQueues<'a> {
+    pub(super) outputs: &'a [Output],
+    pub(super) credits: &'a [u32],
+    pub(super) plant: &'a Plant,
+}
+
+impl Queues for PortQueues<'_> {
+    #[inline]
+    fn port(&self, port: PortId) -> u32 {
+        self.outputs[port.0 as usize].queued
+    }
+
+    #[inline]
+    fn vc(&self, port: PortId, vc: VcId) -> u32 {
+        let output = &self.outputs[port.0 as usize];
+        match output.kind {
+            PortKind::Link => {
+                let buffer = self.plant.classes[output.class as usize].buffer;
+                buffer - output.credits(self.credits, vc.0)
+            }
+            _ => 0,
+        }
+    }
+}
