@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -24,6 +25,9 @@ from deroute.executors import Event, Resources, Running
 from deroute.experiment import Experiment, Point
 from deroute.runner import Report
 from deroute.store import FILE
+
+#: Between two lines of a log.
+_REPORT_SECONDS = 30.0
 
 
 def run(
@@ -106,6 +110,7 @@ class _Bar:
             name, total=sum(self._weights.values()), done=0, points=len(points)
         )
         self._done = 0
+        self._reported = time.monotonic()
 
     def __enter__(self) -> Callable[[Event], None]:
         self._progress.start()
@@ -121,3 +126,14 @@ class _Bar:
         step = (fraction - self._seen.get(key, 0.0)) * self._weights[key]
         self._seen[key] = fraction
         self._progress.update(self._task, advance=step, done=self._done)
+        if not self._progress.console.is_terminal:
+            self._report()
+
+    def _report(self) -> None:
+        """A line now and then, where a bar cannot be drawn."""
+        if time.monotonic() - self._reported < _REPORT_SECONDS:
+            return
+        self._reported = time.monotonic()
+        task = self._progress.tasks[0]
+        left = "" if task.time_remaining is None else f", {app.duration(task.time_remaining)} left"
+        self._progress.console.print(f"{self._done}/{len(self._weights)} points{left}")

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from deroute import analysis
 from deroute.cli import app
+from deroute.errors import InputError
 from deroute.frame import SEED, Results, load_results
 
 _STYLES = {"steady": "green", "saturated": "yellow", "not-converged": "red"}
@@ -24,7 +25,10 @@ def show(directory: app.Directory, where: app.Pairs = []) -> None:
     if results.frame.is_empty():
         console.print(f"{directory}: no point of {results.experiment.name} is finished yet")
         return
-    frame = analysis.where(results.frame, labels)
+    try:
+        frame = analysis.where(results.frame, labels)
+    except analysis.AnalysisError:
+        raise InputError.of("no finished point has these labels", "--where") from None
     console.print(_table(results, frame))
     if results.missing:
         console.print(f"{len(results.missing)} points are not finished")

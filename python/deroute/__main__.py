@@ -1,0 +1,5 @@
+"""`python -m deroute`."""
+
+from deroute.cli import main
+
+main()

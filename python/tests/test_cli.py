@@ -1,0 +1,248 @@
+"""The commands: what they print, what they leave, how they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from conftest import EXPERIMENT
+from deroute.cli import COMMANDS, app
+from deroute.frame import load_results
+from deroute.store import FILE
+
+
+def call(*arguments: object, code: int = 0) -> Any:
+    """Run a command in this process; no exception may escape."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+@pytest.fixture
+def directory(experiment_file: Path, tmp_path: Path) -> Path:
+    """Results of the small experiment."""
+    where = tmp_path / "results"
+    call("run", experiment_file, "--dir", where)
+    return where
+
+
+def test_run_makes_results_and_figures(experiment_file: Path, tmp_path: Path) -> None:
+    where = tmp_path / "results"
+    output = call("run", experiment_file, "--dir", where).output
+    assert f"results: {where / FILE} (8 points)" in output
+    assert f"figure: {where / 'latency.png'}" in output
+    names = {"experiment.toml", "latency.pdf", "latency.png", "latency.svg", FILE}
+    assert {file.name for file in where.iterdir()} == names
+    assert (where / "experiment.toml").read_text() == EXPERIMENT
+
+
+def test_run_again_repeats_nothing(experiment_file: Path, directory: Path) -> None:
+    before = load_results(directory).frame
+    connection = sqlite3.connect(directory / FILE)
+    times = connection.execute("SELECT key, seconds FROM points").fetchall()
+    output = call("run", experiment_file, "--dir", directory).output
+    assert "8 of 8 points were done before" in output
+    assert connection.execute("SELECT key, seconds FROM points").fetchall() == times
+    assert load_results(directory).frame.equals(before)
+
+
+def test_a_larger_experiment_runs_only_what_is_new(experiment_file: Path, directory: Path) -> None:
+    experiment_file.write_text(EXPERIMENT.replace("values = [1, 2]", "values = [1, 2, 3]"))
+    assert "8 of 12 points" in call("run", experiment_file, "--dir", directory).output
+    assert load_results(directory).frame.height == 12
+
+
+def test_check_counts_points_and_probes(experiment_file: Path, directory: Path) -> None:
+    output = call("check", experiment_file).output
+    assert "8 (2 routing x 3 load x 2 seed less skipped ones); none done" in output
+    assert "time" in output
+    output = call("check", experiment_file, "--dir", directory).output
+    assert "8 done, 0 to run" in output
+    assert "MB" in output
+
+
+def test_show_averages_over_seeds(directory: Path) -> None:
+    output = call("show", directory, "--where", "routing=MIN").output
+    assert "A small experiment" in output
+    assert "VLB" not in output
+    assert len([line for line in output.splitlines() if " MIN " in line]) == 3
+
+
+def test_show_says_when_no_point_has_the_labels(directory: Path) -> None:
+    labels = ["--where", "routing=VLB", "--where", "load=0.1"]
+    assert "no finished point" in call("show", directory, *labels, code=2).output
+
+
+def test_export_writes_every_format(directory: Path, tmp_path: Path) -> None:
+    call("export", directory)
+    call("export", directory, "--format", "csv", "--to", tmp_path / "table")
+    frame = load_results(directory).frame
+    assert pl.read_parquet(directory / "results.parquet").equals(frame)
+    assert pl.read_csv(tmp_path / "table.csv").columns == frame.columns
+
+
+def test_plot_draws_the_chosen_formats(directory: Path) -> None:
+    (directory / "latency.svg").unlink()
+    (directory / "latency.pdf").unlink()
+    assert "latency.svg" in call("plot", directory, "--format", "svg").output
+    assert not (directory / "latency.pdf").exists()
+
+
+def test_point_prints_the_whole_result(experiment_file: Path) -> None:
+    result = call("point", experiment_file, "--set", "traffic.load=0.1", "--json")
+    document = json.loads(result.stdout)
+    assert document["load"]["offered"] == 0.1
+    assert len(document["arrays"]["injected_by_host"]) == 72
+    result = call("point", experiment_file, "--where", "routing=VLB", "--where", "load=0.2")
+    assert "load.offered" in result.stdout
+
+
+def test_schema_is_json() -> None:
+    assert json.loads(call("schema").stdout)["title"] == "Deroute experiment"
+
+
+def test_every_command_has_help_with_an_example() -> None:
+    for command in COMMANDS:
+        assert f"deroute {command.__name__}" in call(command.__name__, "--help").output
+    assert "deroute check" in call("--help").output
+    assert "deroute" in call("--version").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["check", "nowhere.toml"], ["nowhere.toml", "No such file"]),
+        (["check", "."], ["directory"]),
+        (["show", "nowhere"], ["nowhere", "deroute run"]),
+        (["point", "FILE", "--set", "traffic.lod=1"], ["traffic.lod", "did you mean: load"]),
+        (["point", "FILE", "--set", "traffic.load=7"], ["traffic.load: 7", "0.0 to 1.0"]),
+        (["point", "FILE", "--set", "traffic.load"], ["--set", "key=value"]),
+        (["point", "FILE", "--set", "traffic.load.x=1"], ["traffic.load", "no entries"]),
+        (["point", "FILE", "--set", "run.measure=15 KB"], ["run.measure", "ns"]),
+        (["point", "FILE", "--where", "routing=XY"], ["--where", "MIN, VLB"]),
+        (["point", "FILE", "--where", "route=XY"], ["--where", "routing, load, seed"]),
+        (["run", "FILE", "--executor", "slurm"], ["slurm", "local, dask"]),
+        (["run", "FILE", "--jobs", "-1"], ["jobs"]),
+        (["run", "FILE", "--jbs", "1"], ["--jbs"]),
+        (["shw", "DIR"], ["shw"]),
+        (["reproduce", "nonsense"], ["nonsense"]),
+    ],
+    ids=lambda value: " ".join(value) if "/" not in str(value) else None,
+)
+def test_bad_input_is_one_screen_and_exit_code_2(
+    experiment_file: Path, tmp_path: Path, arguments: list[str], words: list[str]
+) -> None:
+    places = {
+        "FILE": str(experiment_file),
+        "nowhere": str(tmp_path / "nowhere"),
+        ".": str(tmp_path),
+    }
+    result = call(*(places.get(argument, argument) for argument in arguments), code=2)
+    for word in words:
+        assert word in result.output
+    assert len(result.output.splitlines()) < 24
+
+
+def test_mistakes_in_the_file_name_its_line(experiment_file: Path) -> None:
+    experiment_file.write_text(EXPERIMENT.replace("to = 0.3", "to = 2.0"))
+    for command in ("check", "run", "point"):
+        arguments = ["--where", "load=1.5"] if command == "point" else []
+        output = call(command, experiment_file, *arguments, code=2).output
+        before, _, _ = experiment_file.read_text().partition("range =")
+        line = before.count("\n") + 1
+        assert f"{experiment_file}:{line}: axis[1].range: " in output
+
+
+@pytest.mark.parametrize("command", ["show", "plot", "export", "run", "check"])
+def test_a_half_written_store_is_reported(
+    command: str, experiment_file: Path, directory: Path
+) -> None:
+    file = directory / FILE
+    file.write_bytes(file.read_bytes()[:20_000])
+    before = file.read_bytes()
+    arguments = [experiment_file, "--dir"] if command in ("run", "check") else []
+    output = call(command, *arguments, directory, code=2).output
+    assert str(file) in output
+    assert "left as it is" in output
+    assert file.read_bytes() == before
+
+
+SLOW = EXPERIMENT.replace("measure = 2000", "measure = 150000").replace("[1, 2]", "[1, 2, 3, 4]")
+
+
+def _start(file: Path, directory: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "deroute", "run", str(file), "--dir", str(directory)]
+    command += ["--jobs", "2"]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def _stored(directory: Path) -> dict[str, float]:
+    if not (directory / FILE).exists():
+        return {}
+    connection = sqlite3.connect(directory / FILE)
+    try:
+        return dict(connection.execute("SELECT key, seconds FROM points").fetchall())
+    except sqlite3.OperationalError:
+        return {}
+    finally:
+        connection.close()
+
+
+def _wait_for_points(directory: Path, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while len(_stored(directory)) < count:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+def test_an_interrupted_run_continues(name: str, experiment_file: Path, tmp_path: Path) -> None:
+    experiment_file.write_text(SLOW)
+    where = tmp_path / "results"
+    process = _start(experiment_file, where)
+    _wait_for_points(where, 2)
+    os.kill(process.pid, getattr(signal, name))
+    begin = time.monotonic()
+    _, errors = process.communicate(timeout=20)
+    if name == "SIGINT":
+        assert process.returncode == 130
+        assert time.monotonic() - begin < 3
+        assert "Continue with the same command" in errors
+        assert "Traceback" not in errors
+    kept = _stored(where)
+    assert 2 <= len(kept) < 16
+    output = call("run", experiment_file, "--dir", where).output
+    assert f"{len(kept)} of 16 points were done before" in output
+    after = _stored(where)
+    assert len(after) == 16
+    # The same times: nothing was computed twice.
+    assert after.items() >= kept.items()
+
+
+def test_a_killed_run_gives_the_results_of_a_whole_one(
+    experiment_file: Path, tmp_path: Path
+) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    call("run", experiment_file, "--dir", whole)
+    shutil.copytree(whole, killed)
+    connection = sqlite3.connect(killed / FILE)
+    connection.execute("DELETE FROM points WHERE rowid % 2")
+    connection.commit()
+    connection.close()
+    call("run", experiment_file, "--dir", killed)
+    assert load_results(killed).frame.equals(load_results(whole).frame)
