@@ -98,8 +98,24 @@ def paper() -> Iterator[None]:
         yield
 
 
+def _freeze_layout(figure: Figure) -> None:
+    """Fix the positions that the layout found, rounded.
+
+    The solver's last bits depend on where its variables lie in memory; SVG ids are made of them.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for panel in figure.axes:
+        left, bottom, width, height = (round(part, 6) for part in panel.get_position().bounds)
+        panel.set_position((left, bottom, width, height))
+    for text in figure.texts:
+        x, y = text.get_position()
+        text.set_position((round(x, 6), round(y, 6)))
+
+
 def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
     """Write the figure as `stem.FORMAT` for each format; same figure, same bytes."""
+    _freeze_layout(figure)
     paths = []
     for form in formats:
         path = stem.with_name(f"{stem.name}.{form}")
