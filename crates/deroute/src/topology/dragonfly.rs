@@ -112,16 +112,35 @@ impl Dragonfly {
             mirror: spec.mirror,
             gateways: Vec::new(),
         };
-        if network.hosts_u64() > 1 << 24 {
-            let message = format!("{} hosts are too many", network.hosts_u64());
-            return Err(SpecError::new(at("p"), message).choices(["at most 16777216 hosts"]));
-        }
+        network.check_size()?;
         network.wire();
         Ok(network)
     }
 
-    fn hosts_u64(&self) -> u64 {
-        u64::from(self.p) * u64::from(self.a) * u64::from(self.groups)
+    fn check_size(&self) -> Result<(), SpecError> {
+        let refuse = |key: &str, message: String, most: String| {
+            let path = format!("network.topology.dragonfly.{key}");
+            Err(SpecError::new(path, message).choices([most]))
+        };
+        let hosts = u64::from(self.p) * u64::from(self.a) * u64::from(self.groups);
+        if hosts > 1 << 24 {
+            let message = format!("{hosts} hosts are too many");
+            return refuse("p", message, "at most 16777216 hosts".into());
+        }
+        if self.cells() > Self::MOST_CELLS {
+            let (groups, trunk) = (self.groups, u64::from(self.trunk));
+            let message = format!("the links between any two of {groups} groups are too many");
+            let most = (Self::MOST_CELLS / trunk).isqrt();
+            return refuse("groups", message, format!("at most {most}"));
+        }
+        Ok(())
+    }
+
+    /// Entries in the table of gateways, at most: 400 MB.
+    const MOST_CELLS: u64 = 1 << 26;
+
+    fn cells(&self) -> u64 {
+        u64::from(self.groups).pow(2) * u64::from(self.trunk)
     }
 
     /// Global links of a group that are in use.
@@ -154,8 +173,7 @@ impl Dragonfly {
     }
 
     fn wire(&mut self) {
-        let cells = (self.groups * self.groups * self.trunk) as usize;
-        self.gateways = vec![Gateway::default(); cells];
+        self.gateways = vec![Gateway::default(); self.cells() as usize];
         for g in 0..self.groups {
             for n in 0..self.links() {
                 let (slot, landing) = (self.slot(n), self.landing(g, n));
@@ -394,7 +412,8 @@ impl Topology for Dragonfly {
 
     fn hosts_ahead(&self, from: HostId, offset: i64) -> Option<Range<u32>> {
         let group = i64::from(from.0 / (self.a * self.p));
-        let target = (group + offset).rem_euclid(i64::from(self.groups)) as u32;
+        let groups = i64::from(self.groups);
+        let target = ((group + offset.rem_euclid(groups)) % groups) as u32;
         Some(self.hosts_of_group(target))
     }
 

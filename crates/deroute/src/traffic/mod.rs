@@ -214,7 +214,7 @@ impl Workload {
                 return Err(SpecError::new(path, message).choices(["run.warmup = 60000"]));
             };
             let at = scale.cycles(&format!("{path}.at"), &change.at)?;
-            let from = u32::try_from(at + u64::from(start)).unwrap_or(Cycle::MAX);
+            let from = u32::try_from(at.saturating_add(start.into())).unwrap_or(Cycle::MAX);
             if phases.last().is_some_and(|last| from < last.from) {
                 let message = format!("{} is before the previous change", change.at);
                 return Err(SpecError::new(format!("{path}.at"), message));
