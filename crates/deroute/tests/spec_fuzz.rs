@@ -1,0 +1,415 @@
+//! Hostile specs: parser and `Simulation::build` answer with a result or an error with a path, but
+//! never panic. Arithmetic overflow panics in this profile, so it is found as well.
+
+mod support;
+
+use deroute::Simulation;
+use deroute::spec::{
+    Change, CrossbarSpec, DragonflySpec, PacketSize, Quantity, Spec, Topology, UniformSize, Warmup,
+    WeightedSize,
+};
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use proptest::test_runner::TestCaseError;
+use support::catalogue::{INJECTIONS, PATTERNS, ROUTINGS, SIZES, SWITCHES};
+use support::value;
+use toml::{Table, Value};
+
+/// Networks and footprints beyond these are built, but not run.
+const SMALL: (u32, u64) = (100, 1 << 24);
+
+/// Builds a spec, and runs it if that is cheap.
+fn endure(spec: &Spec) -> Result<(), TestCaseError> {
+    if hosts(spec).is_some_and(|hosts| (100_000..1 << 25).contains(&hosts)) {
+        return Ok(()); // Possible, but slow: `geometries` has a few of these.
+    }
+    match Simulation::build(spec) {
+        Err(error) => {
+            prop_assert!(!error.path.is_empty(), "no path: {error}");
+            prop_assert!(error.path.chars().all(|c| !c.is_whitespace()), "{error}");
+            prop_assert!(!error.message.is_empty(), "no message at {}", error.path);
+        }
+        Ok(simulation) => {
+            let footprint = simulation.footprint();
+            prop_assert!(footprint.fixed_bytes <= footprint.worst_bytes);
+            let (hosts, bytes) = (simulation.topology().hosts(), footprint.fixed_bytes);
+            if hosts <= SMALL.0 && bytes <= SMALL.1 && length(spec) <= 2_000 {
+                support::run(spec);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Hosts that the spec asks for.
+fn hosts(spec: &Spec) -> Option<u128> {
+    match &spec.network.topology {
+        Topology::Crossbar(crossbar) => Some(crossbar.hosts.into()),
+        Topology::Dragonfly(fly) => {
+            let [p, a, h] = [fly.p, fly.a, fly.h].map(u128::from);
+            let most = (a * h).checked_div(fly.trunk.into())? + 1;
+            Some(p * a * fly.groups.map_or(most, u128::from))
+        }
+    }
+}
+
+/// Cycles that a run would take; many if that is not plain.
+fn length(spec: &Spec) -> u64 {
+    match (&spec.run.warmup, &spec.run.measure) {
+        (Warmup::Fixed(Quantity::Number(warmup)), Quantity::Number(measure)) => {
+            warmup.saturating_add(*measure)
+        }
+        _ => u64::MAX,
+    }
+}
+
+/// The specs that are broken.
+fn seeds() -> impl Strategy<Value = Spec> {
+    let parts = (
+        select(&ROUTINGS[..]),
+        select(&PATTERNS[..]),
+        select(&SWITCHES[..]),
+        select(&SIZES[..]),
+        select(&INJECTIONS[..]),
+        any::<bool>(),
+    );
+    parts.prop_map(|(routing, pattern, switch, size, injection, eventful)| {
+        let mut spec = support::dragonfly(1, 2, 1);
+        spec.routing = value(routing);
+        spec.network.switch = value(switch);
+        spec.traffic.pattern = value(pattern);
+        spec.traffic.packet_size = value(size);
+        spec.traffic.injection = value(injection);
+        (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(100.into()), 200.into());
+        if eventful {
+            spec.traffic.then = value("[{ at = 50, load = 0.1, pattern = 'uniform' }]");
+            spec.probes = value("{ series = 10, series_before = '50 ns', links = true }");
+            spec.checks = value("{ full = true, dependencies = true, watchdog = 100 }");
+        }
+        spec
+    })
+}
+
+const NUMBERS: [i64; 20] = [
+    i64::MIN,
+    -1,
+    0,
+    1,
+    2,
+    3,
+    16,
+    64,
+    65,
+    255,
+    256,
+    1024,
+    65535,
+    65536,
+    1 << 24,
+    (1 << 31) - 1,
+    1 << 31,
+    (1 << 32) - 1,
+    1 << 32,
+    i64::MAX,
+];
+
+const TEXTS: [&str; 24] = [
+    "",
+    " ",
+    ".",
+    "15 ns",
+    "15ns",
+    "1 KiB",
+    "30 m",
+    "1e9 s",
+    "-1 ns",
+    "0 ns",
+    "0 B",
+    "1.2.3 KB",
+    "NaN ns",
+    "\u{3c0} m",
+    "15 \u{b5}s",
+    "340282366920938463463374607431768211455 B",
+    "999999999999999999999999 s",
+    "0.00000000000000000000001 ps",
+    "18446744073709551615 ns",
+    "18446744073709551616 ns",
+    "uniform",
+    "lgl",
+    "adversarial_local",
+    "bernoulli",
+];
+
+const FLOATS: [f64; 10] =
+    [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 0.0, 0.5, 1.0, 1e-320, 1e-18, 1e308];
+
+fn hostile() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        3 => select(&NUMBERS[..]).prop_map(Value::Integer),
+        1 => any::<i64>().prop_map(Value::Integer),
+        2 => select(&FLOATS[..]).prop_map(Value::Float),
+        2 => select(&TEXTS[..]).prop_map(Value::from),
+        1 => ".{0,12}".prop_map(Value::from),
+        1 => any::<bool>().prop_map(Value::Boolean),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+            proptest::collection::btree_map("[a-z_]{1,8}", inner, 0..4)
+                .prop_map(|entries| Value::Table(entries.into_iter().collect())),
+        ]
+    })
+}
+
+/// What is done to one key.
+#[derive(Clone, Debug)]
+enum Blow {
+    Replace(Value),
+    Remove,
+    Rename(String),
+    Add(String, Value),
+}
+
+fn blows() -> impl Strategy<Value = Vec<(Index, Blow)>> {
+    let blow = prop_oneof![
+        6 => hostile().prop_map(Blow::Replace),
+        1 => Just(Blow::Remove),
+        1 => "[a-z_.]{0,9}".prop_map(Blow::Rename),
+        1 => ("[a-z]{1,5}", hostile()).prop_map(|(key, value)| Blow::Add(key, value)),
+    ];
+    proptest::collection::vec((any::<Index>(), blow), 1..4)
+}
+
+/// Dotted paths of every key.
+fn keys(table: &Table, prefix: &[String], found: &mut Vec<Vec<String>>) {
+    for (key, value) in table {
+        let path = [prefix, &[key.clone()]].concat();
+        if let Value::Table(inner) = value {
+            keys(inner, &path, found);
+        }
+        found.push(path);
+    }
+}
+
+fn strike(table: &mut Table, path: &[String], blow: Blow) {
+    let (key, rest) = (&path[0], &path[1..]);
+    if !rest.is_empty() {
+        if let Some(Value::Table(inner)) = table.get_mut(key) {
+            strike(inner, rest, blow);
+        }
+        return;
+    }
+    match blow {
+        Blow::Replace(value) => drop(table.insert(key.clone(), value)),
+        Blow::Remove => drop(table.remove(key)),
+        Blow::Rename(name) => {
+            if let Some(value) = table.remove(key) {
+                table.insert(name, value);
+            }
+        }
+        Blow::Add(name, value) => drop(table.insert(name, value)),
+    }
+}
+
+/// Valid TOML with wrong keys, types and values.
+#[test]
+fn broken_tables() {
+    let outcome = support::runner(6_000).run(&(seeds(), blows()), |(spec, blows)| {
+        let mut table = Table::try_from(&spec).expect("a spec is a table");
+        for (index, blow) in blows {
+            let mut found = Vec::new();
+            keys(&table, &[], &mut found);
+            if !found.is_empty() {
+                let path: &Vec<String> = index.get(&found);
+                strike(&mut table, path, blow);
+            }
+        }
+        let text = table.to_string();
+        match toml::from_str::<Spec>(&text) {
+            Ok(spec) => endure(&spec),
+            Err(error) => {
+                prop_assert!(!error.message().is_empty());
+                Ok(())
+            }
+        }
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Every key of every kind of spec, replaced by every hostile value, one at a time.
+#[test]
+fn every_key_takes_every_value() {
+    let numbers = NUMBERS.into_iter().map(Value::Integer);
+    let floats = FLOATS.into_iter().map(Value::Float);
+    let values: Vec<Value> =
+        numbers.chain(floats).chain(TEXTS.into_iter().map(Value::from)).collect();
+    for n in 0..ROUTINGS.len() {
+        let mut spec = support::dragonfly(1, 2, 1);
+        spec.routing = value(ROUTINGS[n]);
+        spec.network.switch = value(SWITCHES[n % SWITCHES.len()]);
+        spec.traffic.pattern = value(PATTERNS[n % PATTERNS.len()]);
+        spec.traffic.packet_size = value(SIZES[n % SIZES.len()]);
+        spec.traffic.injection = value(INJECTIONS[n % INJECTIONS.len()]);
+        spec.traffic.then = value("[{ at = 50, load = 0.1, pattern = 'uniform' }]");
+        spec.probes = value("{ series = 10, series_before = 20, links = true }");
+        spec.checks = value("{ full = true, dependencies = true, watchdog = 100 }");
+        (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(30.into()), 70.into());
+        let table = Table::try_from(&spec).expect("a spec is a table");
+        let mut found = Vec::new();
+        keys(&table, &[], &mut found);
+        assert!(found.len() > 30, "{} keys", found.len());
+        for (path, value) in found.iter().flat_map(|path| values.iter().map(move |v| (path, v))) {
+            let mut table = table.clone();
+            strike(&mut table, path, Blow::Replace(value.clone()));
+            if let Ok(spec) = table.clone().try_into() {
+                endure(&spec).unwrap_or_else(|error| panic!("{error}\n{table}"));
+            }
+        }
+    }
+}
+
+/// Text that is no longer TOML.
+#[test]
+fn broken_text() {
+    let edits = proptest::collection::vec((any::<Index>(), "[\\PC\n]{0,3}", 0..3usize), 1..6);
+    let outcome = support::runner(2_000).run(&(seeds(), edits), |(spec, edits)| {
+        let mut text: Vec<char> = support::show(&spec).chars().collect();
+        for (index, insert, remove) in edits {
+            let at = index.index(text.len());
+            let end = (at + remove).min(text.len());
+            text.splice(at..end, insert.chars());
+        }
+        match toml::from_str::<Spec>(&text.into_iter().collect::<String>()) {
+            Ok(spec) => endure(&spec),
+            Err(error) => {
+                prop_assert!(!error.message().is_empty());
+                Ok(())
+            }
+        }
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Nesting without end is refused, not followed until the stack is full.
+#[test]
+fn deep_nesting() {
+    let text = support::show(&support::dragonfly(1, 2, 1));
+    for (open, close) in [("[", "]"), ("{ mix = [{ weight = 1, pattern = ", "}] }")] {
+        let deep = format!("{}'uniform'{}", open.repeat(20_000), close.repeat(20_000));
+        let text = text.replace("pattern = \"uniform\"", &format!("pattern = {deep}"));
+        assert!(text.len() > 40_000);
+        assert!(toml::from_str::<Spec>(&text).is_err());
+    }
+}
+
+fn counts() -> impl Strategy<Value = u32> {
+    let edges =
+        [0, 1, 2, 3, 7, 64, 127, 1023, 1024, 1025, 65535, 65536, 1 << 24, 1 << 31, u32::MAX];
+    prop_oneof![4 => select(Vec::from(edges)), 1 => any::<u32>(), 3 => 1..6u32]
+}
+
+fn quantities() -> impl Strategy<Value = Quantity> {
+    let edges = [0, 1, 2, 16, 1 << 24, (1 << 30) - 1, 1 << 31, (1 << 32) - 1, 1 << 32, u64::MAX];
+    prop_oneof![
+        4 => select(Vec::from(edges)).prop_map(Quantity::Number),
+        2 => (1..40u64).prop_map(Quantity::Number),
+        1 => any::<u64>().prop_map(Quantity::Number),
+        1 => select(&TEXTS[..]).prop_map(Quantity::from),
+    ]
+}
+
+prop_compose! {
+    fn topologies()(
+        (p, a, h) in (counts(), counts(), counts()),
+        groups in proptest::option::of(counts()),
+        trunk in counts(),
+        (crossbar, mirror, consecutive) in (0..4, any::<bool>(), any::<bool>()),
+    ) -> Topology {
+        if crossbar == 0 {
+            return Topology::Crossbar(CrossbarSpec { hosts: p });
+        }
+        let arrangement = value(if consecutive { "'consecutive'" } else { "'palmtree'" });
+        Topology::Dragonfly(DragonflySpec { p, a, h, groups, arrangement, mirror, trunk })
+    }
+}
+
+fn sizes() -> impl Strategy<Value = PacketSize> {
+    let weighted =
+        (quantities(), counts()).prop_map(|(size, weight)| WeightedSize { size, weight });
+    prop_oneof![
+        quantities().prop_map(PacketSize::Fixed),
+        (quantities(), quantities())
+            .prop_map(|(min, max)| PacketSize::Uniform(UniformSize { min, max })),
+        proptest::collection::vec(weighted, 0..4).prop_map(PacketSize::Mix),
+    ]
+}
+
+/// Specs that TOML cannot even write: any number of any type, one or a few at a time.
+#[test]
+fn extreme_numbers() {
+    let links = (quantities(), any::<u8>(), quantities());
+    let times = (quantities(), quantities(), quantities(), proptest::option::of(quantities()));
+    let parts = (seeds(), topologies(), links, sizes(), times, any::<(f64, u64, u16)>());
+    let run =
+        |(mut spec, topology, link, size, times, (load, seed, which)): (Spec, _, _, _, _, _)| {
+            let chosen = |bit: u16| which >> bit & 1 == 1 && which >> (bit + 8) & 1 == 1;
+            let (latency, vcs, buffer): (Quantity, u8, Quantity) = link;
+            let (warmup, measure, at, queue) = times;
+            let global = spec.network.links.get_mut("global").unwrap();
+            if chosen(0) {
+                (global.latency, global.vcs) = (latency, vcs);
+            }
+            if chosen(1) {
+                global.buffer = buffer;
+            }
+            if chosen(2) {
+                spec.network.topology = topology;
+            }
+            if chosen(3) {
+                spec.traffic.packet_size = size;
+            }
+            if chosen(4) {
+                (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(warmup), measure);
+            }
+            if chosen(5) {
+                spec.traffic.then = vec![Change { at, load: Some(0.1), pattern: None }];
+            }
+            if chosen(6) {
+                spec.traffic.load = load;
+            }
+            if chosen(7) {
+                spec.network.nic.injection_queue = queue;
+            }
+            spec.run.seed = seed;
+            endure(&spec)
+        };
+    support::runner(6_000).run(&parts, run).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Geometries at the edge of what fits: refused with a path, or built.
+#[test]
+fn geometries() {
+    for (p, a, h, groups, trunk, fits) in [
+        (1, 1, 1, None, 1, true),
+        (1024, 1, 1, None, 1, true),
+        (1, 1024, 1, Some(2), 1, true),
+        (1, 1, 1024, None, 1024, true),
+        (1, 32, 16, None, 1, true),
+        // As many groups as hosts allow: a table of the pairs of groups would not fit.
+        (1, 127, 1024, None, 1, false),
+        (1, 60, 1024, None, 1, false),
+        (1024, 1024, 1024, None, 1, false),
+        (1024, 1024, 1024, Some(2), 1 << 20, false),
+        (u32::MAX, u32::MAX, u32::MAX, Some(u32::MAX), u32::MAX, false),
+    ] {
+        let mut spec = support::dragonfly(p, a, h);
+        (support::wiring(&mut spec).groups, support::wiring(&mut spec).trunk) = (groups, trunk);
+        match Simulation::build(&spec) {
+            Ok(_) => assert!(fits, "{p}, {a}, {h}, {groups:?}, {trunk} was built"),
+            Err(error) => {
+                assert!(!fits, "{p}, {a}, {h}, {groups:?}, {trunk}: {error}");
+                assert!(error.path.starts_with("network.topology.dragonfly."), "{error}");
+            }
+        }
+    }
+}
