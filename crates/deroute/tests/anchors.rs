@@ -64,8 +64,8 @@ fn head_of_line_blocking() {
     }
 }
 
-/// The limit for large switches, 2 - sqrt(2) = 0.586. What is left at N ports falls with 1/N, so two
-/// sizes cancel it.
+/// The limit for large switches, 2 - sqrt(2) = 0.586. What is left at N ports falls with 1/N, so
+/// two sizes cancel it.
 #[test]
 fn head_of_line_blocking_of_large_switches() {
     let (half, half_error) = over_seeds(&head_of_line(16, "{}"), 8, injected);

@@ -21,8 +21,8 @@ fn network(dragonfly: &str, routing: &str) -> Simulation {
     Simulation::build(&spec).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every wire has two ends, every host one port, and every router a path of `distance` hops to every
-/// other.
+/// Every wire has two ends, every host one port, and every router a path of `distance` hops to
+/// every other.
 #[test]
 fn wiring_is_consistent() {
     for dragonfly in DRAGONFLIES {
