@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-_SPEC: dict[str, Any] = {
+SPEC: dict[str, Any] = {
     "network": {
         "topology": {"dragonfly": {"p": 2, "a": 4, "h": 2}},
         "links": {
@@ -81,7 +81,7 @@ series = "routing"
 @pytest.fixture
 def spec() -> dict[str, Any]:
     """A Dragonfly of 72 hosts at a low load; a run takes some milliseconds."""
-    return copy.deepcopy(_SPEC)
+    return copy.deepcopy(SPEC)
 
 
 @pytest.fixture

@@ -9,14 +9,18 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import deroute
+from conftest import SPEC
 from deroute import _engine, api, results
-from deroute.spec import canonical
+from deroute.spec import assign, canonical
 
 
 def test_the_stub_matches_the_module(tmp_path: Any) -> None:
@@ -117,8 +121,6 @@ def test_threads_and_partitions_change_nothing(spec: dict[str, Any]) -> None:
 
 def _set(path: str, value: Any) -> Any:
     def change(spec: dict[str, Any]) -> None:
-        from deroute.spec import assign  # noqa: PLC0415
-
         assign(spec, path, value)
 
     return change
@@ -245,3 +247,54 @@ def test_the_example_of_the_package_runs() -> None:
     names: dict[str, Any] = {}
     exec(code, names)
     assert names["outcome"].load.accepted > 0
+
+
+def _paths(table: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator[str]:
+    for key, value in table.items():
+        yield ".".join((*above, key))
+        if isinstance(value, dict):
+            yield from _paths(value, (*above, key))
+
+
+_ANYWHERE = st.sampled_from(
+    [
+        *_paths(SPEC),
+        *("traffic.injection", "traffic.then", "run.warmup", "checks.watchdog", "units.phit"),
+        *("probes.series", "network.topology.dragonfly.trunk", "network.nic.latency"),
+    ]
+)
+_ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.sampled_from([0, 1, 2, 65535, 65536, 2**32 - 1, 2**63, 2**64 - 1, -1, 0.5, 1e300])
+    | st.sampled_from(["", "1 ns", "1e9 ns", "99999999999999999999 s", "0.0000001 KB", "uniform"]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["min", "max", "adversarial", "offset", "mix", "on_off", "interval"]),
+            inner,
+            max_size=2,
+        )
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.tuples(_ANYWHERE, _ANYTHING), min_size=1, max_size=3))
+def test_any_spec_is_possible_or_refused(changes: list[tuple[str, Any]]) -> None:
+    spec = copy.deepcopy(SPEC)
+    for path, value in changes:
+        try:
+            assign(spec, path, value)
+        except deroute.InputError:
+            continue
+    try:
+        _engine.check(json.dumps(spec))
+    except deroute.SpecError as caught:
+        refused = caught
+    else:
+        return
+    assert refused.path
+    assert refused.message

@@ -67,7 +67,9 @@ impl Wiring {
 
     fn push(&mut self, peer: Peer) {
         let (router, port, class) = match peer {
-            Peer::Router { router, port, class } => (router.0 as i32, i32::from(port.0), i32::from(class)),
+            Peer::Router { router, port, class } => {
+                (router.0 as i32, i32::from(port.0), i32::from(class))
+            }
             Peer::Host(_) => (-1, -1, HOST),
             Peer::Unused => (-1, -1, UNUSED),
         };
