@@ -120,6 +120,14 @@ fn links_and_virtual_channels() {
             "network.links.local.buffer",
             &["3 phits cannot hold a packet of 4 phits", "at least 4"],
         ),
+        (
+            &[
+                ("network.links.local", "{ latency = 1, vcs = 64, buffer = 1073741823 }"),
+                ("network.switch", "{ input_queued = {} }"),
+            ],
+            "network.links.local.buffer",
+            &["64 VCs of 1073741823 phits", "at most 524288 phits"],
+        ),
         (&[("network.links.local", "-")], "network.links.local", &["missing", "latency"]),
         (
             &[("network.links.optical", "{ latency = 1, vcs = 1, buffer = 9 }")],

@@ -64,6 +64,9 @@ pub(crate) struct Plant {
 /// Longest latency, pipeline or interval in cycles: keeps the timing wheel below 256 MiB.
 const LONGEST: u64 = 1 << 24;
 
+/// Most phits that an output may be ahead of its link, for the same reason.
+const DEEPEST: u64 = 1 << 25;
+
 fn cycles(scale: &Scale, path: &str, quantity: &Quantity, least: u64) -> Result<Cycle, SpecError> {
     let value = scale.cycles(path, quantity)?;
     if value < least || value > LONGEST {
@@ -119,6 +122,7 @@ impl Plant {
         };
         plant.switch(&spec.network.switch)?;
         plant.packets_fit(spec)?;
+        plant.backlogs_fit()?;
         Ok(plant)
     }
 
@@ -176,6 +180,20 @@ impl Plant {
                 _ => "combined_queued",
             };
             return short(format!("network.switch.{kind}.output_buffer"), self.output_buffer);
+        }
+        Ok(())
+    }
+
+    /// Credits, or the output buffer, must keep an output within reach of the timing wheel.
+    fn backlogs_fit(&self) -> Result<(), SpecError> {
+        for (name, class) in self.topology.classes().iter().zip(&self.classes) {
+            let (buffer, vcs) = (u64::from(class.buffer), u64::from(class.vcs));
+            if (buffer * vcs).min(self.output_buffer.into()) > DEEPEST {
+                let path = format!("network.links.{name}.buffer");
+                let message = format!("{vcs} VCs of {buffer} phits are more than {DEEPEST} phits");
+                let most = format!("at most {} phits", DEEPEST / vcs);
+                return Err(SpecError::new(path, message).choices([most]));
+            }
         }
         Ok(())
     }

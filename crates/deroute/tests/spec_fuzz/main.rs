@@ -295,3 +295,36 @@ fn geometries() {
         }
     }
 }
+
+/// Buffers, latencies and pipelines at their largest: how far the engine plans ahead stays in
+/// range, or the spec is refused.
+#[test]
+fn deepest_buffers() {
+    for switch in [
+        "{ input_queued = { pipeline = 16777216 } }",
+        "{ output_queued = { pipeline = 16777216 } }",
+        "{ combined_queued = { pipeline = 16777216, output_buffer = 1073741823 } }",
+    ] {
+        let mut spec = support::dragonfly(1, 2, 1);
+        spec.network.switch = value(switch);
+        spec.network.nic.latency = (1 << 24).into();
+        for link in spec.network.links.values_mut() {
+            link.latency = (1 << 24).into();
+        }
+        let mut refused = 0;
+        for buffer in (3..=30).map(|bits| (1 << bits) - 1) {
+            spec.network.links.get_mut("global").unwrap().buffer = buffer.into();
+            match Simulation::build(&spec) {
+                Ok(simulation) => {
+                    let bytes = simulation.footprint().fixed_bytes;
+                    assert!(bytes < 1 << 30, "{switch}, {buffer} phits: {bytes} bytes");
+                }
+                Err(error) => {
+                    assert_eq!(error.path, "network.links.global.buffer", "{error}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!((1..=6).contains(&refused), "{refused} sizes refused");
+    }
+}
