@@ -7,6 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples on every machine, however slow it is.
+settings.register_profile(
+    "deroute", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("deroute")
 
 ROOT = Path(__file__).resolve().parents[2]
 

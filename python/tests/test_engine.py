@@ -281,7 +281,7 @@ _ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(st.tuples(_ANYWHERE, _ANYTHING), min_size=1, max_size=3))
 def test_any_spec_is_possible_or_refused(changes: list[tuple[str, Any]]) -> None:
     spec = copy.deepcopy(SPEC)
