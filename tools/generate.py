@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,46 @@ def outcome_page() -> str:
     return head + "".join(_tables(schema))
 
 
+#: Folder, title and headings of the files that describe one algorithm each.
+CATALOGUES = {
+    "topology": ("Topologies", ("What it does", "Source", "Parameters", "Deadlock freedom")),
+    "routing": ("Routing", ("What it does", "Source", "Parameters", "Deadlock freedom")),
+    "traffic": ("Traffic patterns", ("What it does", "Source", "Parameters")),
+}
+
+
+def algorithms_page() -> str:
+    """What each catalogue entry does, from the head of its file."""
+    page = (
+        "# Algorithms\n\nTopologies, routing algorithms and traffic patterns, from the heads of"
+        " their source files\n(`make generate`). Every key is in [the spec](spec.md).\n"
+    )
+    for folder, (title, headings) in CATALOGUES.items():
+        page += f"\n## {title}\n"
+        for path in sorted((ROOT / "crates/deroute/src" / folder).glob("*.rs")):
+            page += _algorithm(path, headings)
+    return page
+
+
+def _algorithm(path: Path, headings: Sequence[str]) -> str:
+    lines = [line[3:].removeprefix(" ") for line in path.read_text().splitlines()]
+    count = next(i for i, line in enumerate(path.read_text().splitlines()) if line[:3] != "//!")
+    head = "\n".join(lines[:count])
+    if "# What it does" not in head:
+        return ""
+    missing = [name for name in (*headings, "Limits", "Example") if f"# {name}\n" not in head]
+    if missing:
+        sys.exit(f"{path.relative_to(ROOT)}: no heading {', '.join(missing)}")
+    title, body = head.split("\n", 1)
+    body = re.sub(r"^# (.*)\n", r"**\1.**\n", body, flags=re.MULTILINE)
+    return f"\n### {title.rstrip('.')}\n{body}\n"
+
+
 FILES: Mapping[str, Callable[[], str]] = {
     "schemas/experiment.schema.json": schema_file,
     "docs/reference/spec.md": spec_page,
     "docs/reference/outcome.md": outcome_page,
+    "docs/reference/algorithms.md": algorithms_page,
 }
 
 

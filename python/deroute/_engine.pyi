@@ -11,6 +11,7 @@ __all__ = [
     "SpecError",
     "check",
     "locate",
+    "path",
     "schema",
     "simulate",
     "topology",
@@ -37,5 +38,8 @@ def simulate(
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[str, dict[str, NDArray[Any]]]: ...
 def topology(spec: str) -> dict[str, Any]: ...
+def path(
+    spec: str, source: int, destination: int, seed: int
+) -> list[tuple[int, int, int]] | None: ...
 def schema(kind: str = "spec") -> str: ...
 def locate(text: str, path: Sequence[str | int]) -> tuple[int, int] | None: ...

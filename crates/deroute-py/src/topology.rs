@@ -4,6 +4,7 @@ use deroute::Simulation;
 use deroute::ids::{HostId, PortId, RouterId};
 use deroute::topology::{Peer, Topology};
 use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -77,4 +78,26 @@ impl Wiring {
         self.peer_port.push(port);
         self.link_class.push(class);
     }
+}
+
+/// The hops of a packet of `spec` (JSON) from host `source` to host `destination` through the empty
+/// network, as `(router, port, vc)`; the last one is the port of the destination host. `None` if
+/// the packet does not arrive.
+#[pyfunction]
+pub fn path(
+    py: Python<'_>,
+    spec: &str,
+    source: u32,
+    destination: u32,
+    seed: u64,
+) -> PyResult<Option<Vec<(u32, u16, u8)>>> {
+    let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
+    let simulation = built.map_err(|error| errors::spec_error(py, &error))?;
+    let hosts = simulation.topology().hosts();
+    if source.max(destination) >= hosts {
+        let message = format!("host {} of {hosts} does not exist", source.max(destination));
+        return Err(PyIndexError::new_err(message));
+    }
+    let hops = simulation.trace(HostId(source), HostId(destination), seed);
+    Ok(hops.map(|hops| hops.iter().map(|(at, hop)| (at.0, hop.port.0, hop.vc.0)).collect()))
 }

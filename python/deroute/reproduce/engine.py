@@ -18,10 +18,9 @@ class BuiltEngine:
 
     def path(self, spec: str, source: int, target: int, seed: int) -> Sequence[Hop]:
         """Path of one packet through the empty network."""
-        trace = getattr(_engine, "path", None)
-        if trace is None:
-            raise NotSettledError("this build of the engine does not trace single paths")
-        hops: Sequence[Hop] = trace(spec, source, target, seed)
+        hops = _engine.path(spec, source, target, seed)
+        if hops is None:
+            raise NotSettledError(f"the packet from host {source} does not reach host {target}")
         return hops
 
     def check(self, spec: str) -> object:

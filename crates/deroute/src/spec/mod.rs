@@ -142,7 +142,7 @@ pub struct Allocator {
     pub iterations: u8,
     /// Order in which an arbiter serves its requesters. Default `round-robin`.
     pub arbiter: Arbiter,
-    /// When a round-robin input pointer moves. Default `on-grant`.
+    /// When a round-robin input pointer moves. Default `on-request`.
     pub pointer: Pointer,
     /// Packets in transit beat packets at injection. Default `false`.
     pub transit_priority: bool,
@@ -153,7 +153,7 @@ impl Default for Allocator {
         Self {
             iterations: 2,
             arbiter: Arbiter::RoundRobin,
-            pointer: Pointer::OnGrant,
+            pointer: Pointer::OnRequest,
             transit_priority: false,
         }
     }
@@ -175,7 +175,8 @@ pub enum Arbiter {
 pub enum Pointer {
     /// Only when the output arbiter granted the request (iSLIP).
     OnGrant,
-    /// As soon as the request is made (FOGSim).
+    /// As soon as the request is made: each arbiter updates its own list when it finds a winner
+    /// (thesis 3.2.1, FOGSim).
     OnRequest,
 }
 

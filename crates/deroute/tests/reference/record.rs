@@ -209,6 +209,8 @@ impl Record {
                 report.exact("percentile", percentile.cycles, exact);
             }
         }
+        let longest = self.packets.iter().map(|packet| packet.hops).max().unwrap_or(0);
+        report.exact("paths of more than l1 g1 l2 - l3 g2 l4", longest > 6, false);
         let hops = measured.iter().map(|packet| u64::from(packet.hops)).sum();
         report.exact("hops", outcome.hops_mean, ratio(hops, count));
     }
