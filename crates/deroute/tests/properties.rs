@@ -177,6 +177,21 @@ fn permutations_are_derangements() {
     assert_ne!(image("{ permutation = {} }"), image("{ permutation = { seed = 12 } }"));
 }
 
+/// Each of the nine permutations of four hosts without a fixed point is equally likely.
+#[test]
+fn derangements_are_uniform() {
+    let switch: Wiring = value("{ crossbar = { hosts = 4 } }");
+    let topology = topology::build(&switch).unwrap();
+    let mut counts = BTreeMap::new();
+    for seed in 0..3_000 {
+        let traffic = traffic(&format!("{{ permutation = {{ seed = {seed} }} }}"));
+        let workload = workload(&traffic, &*topology, 0);
+        let name = (0..4).fold(0, |name, host| name * 4 + sent(&workload, host, 500)[0].to);
+        *counts.entry(name).or_default() += 1;
+    }
+    assert!(uniform(&counts, 9), "{counts:?}");
+}
+
 /// The mean load is the one asked for, whatever the process and the sizes; the tolerance is four
 /// standard errors, estimated from the hosts.
 #[test]
