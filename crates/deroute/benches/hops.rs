@@ -2,8 +2,9 @@
 //!
 //! `cargo bench -p deroute --bench hops [-- FILTER ...]`
 //!
-//! The floor moves the same data without deciding anything: a packet leaves a queue for the next
-//! one, a credit goes back, two events are scheduled and taken, all in a state that fits the cache.
+//! The floor moves the same data without deciding anything: a packet leaves a buffer for the next
+//! one, a credit goes back, both as events; the state is as large as that of one partition, which
+//! fits a cache of 1 MiB.
 //! Engine and floor are measured in turn, so that the ratio holds on a machine whose speed drifts.
 //! A packet-hop is one traversal of a switch, the last one to the host included.
 
@@ -105,82 +106,94 @@ fn run(case: &Case) -> Cost {
     }
 }
 
-/// A port of the floor, as wide as the engine's.
+/// The floor's ports: as many, and as wide, as those of a partition at h=6.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
-struct Port {
+struct Input {
     head: u32,
     tail: u32,
     busy_until: u32,
-    link_free: u32,
-    credits: [u32; 4],
-    next_port: u32,
-    sent: u64,
+    upstream: u32,
 }
 
 #[derive(Clone, Copy, Default)]
-#[repr(align(32))]
+#[repr(align(64))]
+struct Output {
+    link_free: u32,
+    queued: u32,
+    sent: u32,
+    credits: [u32; 4],
+}
+
+#[derive(Clone, Copy, Default)]
 struct Packet {
     next: u32,
     arrival: u32,
-    destination: u32,
+    hops: u32,
     rest: [u32; 5],
 }
 
-const PORTS: usize = 256;
-const SLOTS: usize = 256;
+/// 48 routers of 23 ports.
+const PORTS: u32 = 1104;
+/// Packets in such a partition at half load.
+const PACKETS: u32 = 8_000;
+const SLOTS: usize = 512;
 const NONE: u32 = u32::MAX;
 
-/// Moves packets around a ring of ports; returns CPU nanoseconds per hop.
+/// Moves packets between ports, by the engine's events, with nothing to decide: where a packet goes
+/// is computed from its number. Returns CPU nanoseconds per hop.
 fn floor() -> f64 {
-    let mut ports = vec![Port { head: NONE, tail: NONE, ..Port::default() }; PORTS];
-    for (index, port) in ports.iter_mut().enumerate() {
-        (port.credits, port.next_port) = ([1 << 20; 4], ((index * 97 + 31) % PORTS) as u32);
-    }
-    let mut packets = vec![Packet::default(); 2 * PORTS];
-    let mut wheel: Vec<Vec<(u32, u32)>> = (0..SLOTS).map(|_| Vec::with_capacity(64)).collect();
-    for packet in 0..packets.len() {
-        wheel[1 + packet % 100].push(((packet % PORTS) as u32, packet as u32));
+    let port = |n: u32| Input { head: NONE, tail: NONE, upstream: n * 31 % PORTS, busy_until: 0 };
+    let mut inputs: Vec<Input> = (0..PORTS).map(port).collect();
+    let mut outputs = vec![Output { credits: [1 << 30; 4], ..Output::default() }; PORTS as usize];
+    let mut pool = vec![Packet::default(); 64];
+    let mut free: Vec<u32> = (0..64).collect();
+    let mut flights: Vec<Vec<(u32, Packet)>> = vec![Vec::new(); SLOTS];
+    let mut returns: Vec<Vec<u32>> = vec![Vec::new(); SLOTS];
+    for n in 0..PACKETS {
+        let packet = Packet { rest: [n.wrapping_mul(2_654_435_761); 5], ..Packet::default() };
+        flights[1 + n as usize % 240].push((n % PORTS, packet));
     }
     let start = ProcessTime::now();
     let (mut hops, mut now) = (0u64, 0u32);
     while hops < 4_000_000 {
         now += 1;
         let slot = now as usize % SLOTS;
-        let mut events = std::mem::take(&mut wheel[slot]);
-        for (index, packet) in events.drain(..) {
-            if packet == NONE {
-                ports[index as usize].credits[0] += 10;
-                continue;
-            }
-            // Into a queue ...
-            let port = &mut ports[index as usize];
-            (packets[packet as usize].next, packets[packet as usize].arrival) = (NONE, now);
-            if port.head == NONE {
-                port.head = packet;
-            } else {
-                packets[port.tail as usize].next = packet;
-            }
-            port.tail = packet;
-            // ... and out of it, to the next port, with a credit back.
-            let leaving = port.head;
-            port.head = packets[leaving as usize].next;
-            port.busy_until = now + 5;
-            let to = port.next_port as usize;
-            let next = &mut ports[to];
-            next.link_free = next.link_free.max(now + 40) + 10;
-            next.credits[0] -= 10;
-            next.sent += 10;
-            let moved = &mut packets[leaving as usize];
-            (moved.destination, moved.rest[0]) = (moved.destination ^ to as u32, moved.rest[1]);
-            let at = (next.link_free - now).min(200);
-            wheel[(now + at) as usize % SLOTS].push((to as u32, leaving));
-            wheel[(now + 15) as usize % SLOTS].push((to as u32, NONE));
+        let mut due = std::mem::take(&mut returns[slot]);
+        for index in due.drain(..) {
+            let output = &mut outputs[index as usize];
+            (output.credits[0], output.queued) = (output.credits[0] + 10, output.queued - 10);
+        }
+        returns[slot] = due;
+        let mut due = std::mem::take(&mut flights[slot]);
+        for (index, mut packet) in due.drain(..) {
+            // Into a buffer ...
+            (packet.next, packet.arrival) = (NONE, now);
+            let place = free.pop().unwrap_or(0);
+            pool[place as usize] = packet;
+            let input = &mut inputs[index as usize];
+            (input.head, input.tail) = (place, place);
+            // ... out of it, with a credit for the sender ...
+            let mut packet = pool[input.head as usize];
+            free.push(input.head);
+            (input.head, input.busy_until) = (packet.next, now + 10);
+            outputs[input.upstream as usize].queued += 10;
+            returns[(now as usize + 15) % SLOTS].push(input.upstream);
+            // ... and to the next buffer.
+            packet.hops += 1;
+            packet.rest[0] = packet.rest[0].wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let to = (u64::from(packet.rest[0]) * u64::from(PORTS) >> 32) as u32;
+            let output = &mut outputs[to as usize];
+            output.link_free = output.link_free.max(now + 90) + 10;
+            output.credits[0] -= 10;
+            output.sent += 10;
+            let delay = (output.link_free - now).min(260) + 15;
+            flights[(now + delay) as usize % SLOTS].push((to, packet));
             hops += 1;
         }
-        wheel[slot] = events;
+        flights[slot] = due;
     }
-    black_box(&packets);
+    black_box((&pool, &inputs));
     start.elapsed().as_secs_f64() * 1e9 / hops as f64
 }
 

@@ -292,7 +292,13 @@ impl Partition {
         let tail = if injection { now + 1 } else { packet.arrival + size };
         let (read_until, write_until) = match self.plant.crossbar {
             Crossbar::Speed(speed) => {
-                let end = tail.max(now + size.div_ceil(speed));
+                // A division is slow, and hardly any switch is faster than 2.
+                let cycles = match speed {
+                    1 => size,
+                    2 => size.div_ceil(2),
+                    _ => size.div_ceil(speed),
+                };
+                let end = tail.max(now + cycles);
                 (end, end)
             }
             Crossbar::Ideal => (tail.max(now + 1), now),

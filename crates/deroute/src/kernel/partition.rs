@@ -86,6 +86,8 @@ impl Partition {
     #[inline]
     fn apply(&mut self, now: Cycle) {
         while let Some(due) = self.credit_returns.take(now) {
+            let port = |index| read_credit(self.credit_returns.event(due, index)).0 as usize;
+            touch((0..due.len()).map(|index| self.outputs[port(index)].queued));
             for index in 0..due.len() {
                 let (port, vc, size) = read_credit(self.credit_returns.event(due, index));
                 self.credit(port, vc, size);
@@ -93,6 +95,8 @@ impl Partition {
             self.credit_returns.done(due);
         }
         while let Some(due) = self.arrivals.take(now) {
+            let port = |index| self.arrivals.event(due, index).port as usize;
+            touch((0..due.len()).map(|index| self.inputs[port(index)].queues));
             for index in 0..due.len() {
                 let flight = self.arrivals.event(due, index);
                 self.enqueue(flight);
@@ -351,4 +355,11 @@ impl Partition {
             self.arrivals.push(at, flight);
         }
     }
+}
+
+/// Reads something of each of several ports, so that their cache lines are fetched together and
+/// not one after the other by what follows.
+#[inline]
+fn touch(ports: impl Iterator<Item = u32>) {
+    std::hint::black_box(ports.fold(0, |all, one| all ^ one));
 }

@@ -11,14 +11,20 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Chunk<T, const N: usize> {
-    next: u32,
-    len: u32,
     events: [T; N],
+    next: u32,
+}
+
+/// The newest chunk of a bucket and the events in it; the others are full.
+#[derive(Clone, Copy)]
+struct Bucket {
+    head: u32,
+    len: u32,
 }
 
 /// Events of type `T` in the next `horizon` cycles, in chunks of `N`.
 pub(super) struct Wheel<T, const N: usize> {
-    heads: Vec<u32>,
+    buckets: Vec<Bucket>,
     mask: u32,
     chunks: Vec<Chunk<T, N>>,
     free: u32,
@@ -44,8 +50,10 @@ impl<T: Copy, const N: usize> Wheel<T, N> {
     /// A wheel for events at most `horizon` cycles ahead.
     pub(super) fn new(horizon: Cycle) -> Self {
         let slots = (horizon + 2).next_power_of_two();
-        let heads = vec![NONE; slots as usize];
-        Self { heads, mask: slots - 1, chunks: Vec::new(), free: NONE, pending: 0 }
+        // A bucket without a chunk has no room for an event.
+        let empty = Bucket { head: NONE, len: N as u32 };
+        let buckets = vec![empty; slots as usize];
+        Self { buckets, mask: slots - 1, chunks: Vec::new(), free: NONE, pending: 0 }
     }
 
     /// The farthest an event may be scheduled ahead.
@@ -57,47 +65,32 @@ impl<T: Copy, const N: usize> Wheel<T, N> {
     #[inline]
     pub(super) fn push(&mut self, at: Cycle, event: T) {
         self.pending += 1;
-        let slot = (at & self.mask) as usize;
-        let head = self.heads[slot];
-        if head != NONE {
-            let chunk = &mut self.chunks[head as usize];
-            if let Some(place) = chunk.events.get_mut(chunk.len as usize) {
-                *place = event;
-                chunk.len += 1;
-                return;
+        let bucket = &mut self.buckets[(at & self.mask) as usize];
+        if bucket.len == N as u32 {
+            let next = bucket.head;
+            *bucket = Bucket { head: self.free, len: 0 };
+            if self.free == NONE {
+                bucket.head = self.chunks.len() as u32;
+                self.chunks.push(Chunk { next, events: [event; N] });
+            } else {
+                let chunk = &mut self.chunks[self.free as usize];
+                self.free = std::mem::replace(&mut chunk.next, next);
             }
         }
-        self.grow(slot, event);
-    }
-
-    #[inline(never)]
-    fn grow(&mut self, slot: usize, event: T) {
-        let next = self.heads[slot];
-        let index = if self.free == NONE {
-            self.chunks.push(Chunk { next, len: 1, events: [event; N] });
-            self.chunks.len() as u32 - 1
-        } else {
-            self.free
-        };
-        let chunk = &mut self.chunks[index as usize];
-        if index == self.free {
-            self.free = chunk.next;
-        }
-        (chunk.next, chunk.len, chunk.events[0]) = (next, 1, event);
-        self.heads[slot] = index;
+        self.chunks[bucket.head as usize].events[bucket.len as usize] = event;
+        bucket.len += 1;
     }
 
     /// Takes some events of `now`; `None` when all are taken. To be followed by
     /// [`Wheel::event`] and [`Wheel::done`].
     #[inline]
     pub(super) fn take(&mut self, now: Cycle) -> Option<Due> {
-        let slot = (now & self.mask) as usize;
-        let chunk = self.heads[slot];
+        let bucket = &mut self.buckets[(now & self.mask) as usize];
+        let Bucket { head: chunk, len } = *bucket;
         if chunk == NONE {
             return None;
         }
-        let &Chunk { next, len, .. } = &self.chunks[chunk as usize];
-        self.heads[slot] = next;
+        *bucket = Bucket { head: self.chunks[chunk as usize].next, len: N as u32 };
         self.pending -= len;
         Some(Due { chunk, len })
     }
@@ -122,15 +115,15 @@ impl<T: Copy, const N: usize> Wheel<T, N> {
 
     /// Every event that is scheduled.
     pub(super) fn pending(&self) -> impl Iterator<Item = T> + '_ {
-        let chunks = self.heads.iter().flat_map(move |&head| {
-            std::iter::successors((head != NONE).then_some(head), move |&i| {
-                let next = self.chunks[i as usize].next;
-                (next != NONE).then_some(next)
+        let present = self.buckets.iter().filter(|bucket| bucket.head != NONE);
+        let chunks = present.flat_map(move |&Bucket { head, len }| {
+            std::iter::successors(Some((head, len)), move |&(chunk, _)| {
+                let next = self.chunks[chunk as usize].next;
+                (next != NONE).then_some((next, N as u32))
             })
         });
-        chunks.flat_map(move |i| {
-            let chunk = &self.chunks[i as usize];
-            chunk.events[..chunk.len as usize].iter().copied()
+        chunks.flat_map(move |(chunk, len)| {
+            self.chunks[chunk as usize].events[..len as usize].iter().copied()
         })
     }
 }

@@ -17,7 +17,10 @@
 //! As Valiant: 4 local and 2 global VCs in a Dragonfly.
 //!
 //! # Limits
-//! The queues of the source router say little about a distant global link.
+//! The queues of the source router say little about a distant global link. A detour that begins
+//! with the port of the minimal path has the same queue and more hops, so it never wins: under
+//! ADV+i about one packet in ten stays minimal whatever the load, and one global link of a group
+//! carries them all. Measured: 0.14 accepted at h=6 and 0.18 at h=4, with 0.3 offered.
 //!
 //! # Example
 //! ```toml

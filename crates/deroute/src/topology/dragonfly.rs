@@ -69,6 +69,8 @@ pub struct Dragonfly {
     mirror: bool,
     /// `gateways[(g * groups + to) * trunk + copy]`.
     gateways: Vec<Gateway>,
+    /// Group and index in it of every router: cheaper than dividing.
+    places: Vec<(u16, u16)>,
 }
 
 /// VC of each place on l1 g1 l2 | l3 g2 l4.
@@ -111,8 +113,11 @@ impl Dragonfly {
             arrangement: spec.arrangement,
             mirror: spec.mirror,
             gateways: Vec::new(),
+            places: Vec::new(),
         };
         network.check_size()?;
+        let group = |g: u32| (0..spec.a).map(move |i| (g as u16, i as u16));
+        network.places = (0..groups).flat_map(group).collect();
         network.wire();
         Ok(network)
     }
@@ -190,7 +195,8 @@ impl Dragonfly {
 
     #[inline]
     fn split(&self, router: RouterId) -> (u32, u32) {
-        (router.0 / self.a, router.0 % self.a)
+        let (group, index) = self.places[router.index()];
+        (u32::from(group), u32::from(index))
     }
 
     /// The global link that a shortest path from `from` takes to `to`'s group.
