@@ -5,13 +5,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEROUTE := $(BIN)/deroute
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
-RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+# Files, because cargo fmt does not see the modules that the catalogue declares.
+SOURCES := $(shell find crates -name '*.rs')
+RUST := Cargo.toml Cargo.lock $(SOURCES) $(shell find crates -name Cargo.toml)
 
 # pip finds maturin there.
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check lint test-rust test-python bench generate generated lock clean
+.PHONY: help demo build test check lint test-rust test-python test-walkthrough bench generate generated lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -23,12 +25,12 @@ demo: $(VENV)/built ## Run the demo experiment and draw its figures (under 5 min
 
 build: $(VENV)/built ## Build the engine and install the lab into .venv
 
-test: test-rust test-python ## Run every test
+test: test-rust test-python test-walkthrough ## Run every test
 
 check: lint test ## What CI runs: lints, types, generated files, every test
 
 lint: $(VENV)/developed
-	cargo fmt --all --check
+	rustfmt --check --edition 2024 $(SOURCES)
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -40,6 +42,9 @@ test-rust:
 
 test-python: $(VENV)/developed
 	$(BIN)/pytest
+
+test-walkthrough: # What CONTRIBUTING says, done.
+	$(PYTHON) tools/walkthrough.py
 
 bench: ## Measure the speed of the engine
 	cargo bench --locked --package deroute

@@ -38,7 +38,6 @@ def apply(text: str, copy: Path) -> None:
 def main() -> None:
     """Fails unless the walkthrough builds, is well formatted, and gives a steady result."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    target = ROOT / "target" / "walkthrough"
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         for name in ("Cargo.toml", "Cargo.lock", "crates", "rustfmt.toml"):
@@ -53,7 +52,7 @@ def main() -> None:
         spec = copy / "spec.toml"
         spec.write_text(block(text, "spec"))
         command = ["cargo", "run", "--quiet", "--locked", "-p", "deroute", "--example", "point"]
-        environment = {**os.environ, "CARGO_TARGET_DIR": str(target)}
+        environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target")}
         done = subprocess.run(
             [*command, "--", spec], cwd=copy, env=environment, check=True, capture_output=True
         )
