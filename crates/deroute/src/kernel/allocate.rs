@@ -91,7 +91,7 @@ impl Partition {
                 best = Some((0, vc));
                 break;
             }
-            let age = self.pool[self.queues[queue].head].generated;
+            let age = self.pool[self.queues[queue].head].packet.generated;
             if best.is_none_or(|(oldest, _)| age < oldest) {
                 best = Some((age, vc));
             }
@@ -178,7 +178,7 @@ impl Partition {
         let Self { routers, outputs, credits, plant, routing, queues, pool, now, .. } = self;
         let state = &mut routers[router as usize];
         let queue = &mut queues[queue];
-        let packet = &mut pool[queue.head];
+        let packet = &mut pool[queue.head].packet;
         let header = &mut packet.header;
         queue.routed = true;
         header.arrive(state.id);
@@ -236,7 +236,7 @@ impl Partition {
                 Arbiter::RoundRobin => 0,
                 Arbiter::Age => {
                     let queue = input.queues as usize + usize::from(input.request);
-                    self.pool[self.queues[queue].head].generated
+                    self.pool[self.queues[queue].head].packet.generated
                 }
             };
             let from_pointer = if port >= output.pointer {
@@ -283,13 +283,13 @@ impl Partition {
         let in_vc = input.request;
         let queue_index = input.queues as usize + usize::from(in_vc);
         let queue = self.queues[queue_index];
-        let packet = &self.pool[queue.head];
-        let (size, next) = (u32::from(queue.size), packet.next);
+        let slot = &self.pool[queue.head];
+        let (size, next, arrival) = (u32::from(queue.size), slot.next, slot.arrival);
 
         // The crossbar is held until the tail has passed, which an injected packet's already has
         // reached the queue.
         let injection = input.kind == PortKind::Host;
-        let tail = if injection { now + 1 } else { packet.arrival + size };
+        let tail = if injection { now + 1 } else { arrival + size };
         let (read_until, write_until) = match self.plant.crossbar {
             Crossbar::Speed(speed) => {
                 // A division is slow, and hardly any switch is faster than 2.
@@ -303,7 +303,7 @@ impl Partition {
             }
             Crossbar::Ideal => (tail.max(now + 1), now),
         };
-        let waited_from = packet.arrival.max(input.busy_until);
+        let waited_from = arrival.max(input.busy_until);
         input.busy_until = read_until;
         if self.plant.allocator.pointer == Pointer::OnGrant {
             input.pointer = if in_vc + 1 == input.vcs { 0 } else { in_vc + 1 };
@@ -328,7 +328,7 @@ impl Partition {
         } else {
             queue_slot.head = next;
             queue_slot.routed = false;
-            queue_slot.size = self.pool[next].size;
+            queue_slot.size = self.pool[next].packet.size;
         }
 
         if let Some(observed) = &mut self.dependencies {

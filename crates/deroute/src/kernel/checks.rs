@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::RunError;
 use super::dependencies::{Channel, describe};
-use super::packet::NONE;
+use super::packet::{Flight, NONE};
 use super::partition::Partition;
 use super::plant::Plant;
-use super::state::{Flight, PortKind, read_credit};
+use super::state::{PortKind, read_credit};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::topology::Peer;
 
@@ -67,7 +67,7 @@ fn count_queues(
             let mut phits = 0;
             while next != NONE {
                 packets += 1;
-                phits += u64::from(partition.pool[next].size);
+                phits += u64::from(partition.pool[next].packet.size);
                 next = partition.pool[next].next;
             }
             let channel = (first + input.router, port as u16, vc);
@@ -102,7 +102,7 @@ fn far_end(plant: &Plant, partition: &Partition, first: u32, port: u32, vc: u8) 
 
 fn count_events(plant: &Plant, partition: &Partition, first: u32, charged: &mut Charged) -> u32 {
     let mut packets = 0;
-    for Flight { port, vc, packet } in partition.arrivals.pending() {
+    for Flight { packet, port, vc } in partition.arrivals.pending() {
         packets += 1;
         let input = &partition.inputs[port as usize];
         let router = &partition.routers[input.router as usize];

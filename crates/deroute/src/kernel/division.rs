@@ -55,7 +55,7 @@ impl Division<'_> {
             credits: Vec::new(),
             waits: Vec::new(),
             hosts: Vec::new(),
-            pool: Pool::default(),
+            pool: Pool::new(),
             arrivals: Wheel::new(horizon),
             credit_returns: Wheel::new(horizon),
             ripenings: Wheel::new(horizon),

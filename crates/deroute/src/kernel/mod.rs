@@ -344,7 +344,7 @@ fn footprint(plant: &Plant) -> Footprint {
         + routers * (bytes::<state::Router>() + bytes::<[u32; 5]>()) as u64
         + 4 * u64::from(plant.horizon());
     let smallest = u64::from(plant.workload.packet_sizes().0);
-    let packet = bytes::<packet::Packet>() as u64;
+    let packet = bytes::<packet::Slot>() as u64;
     let deepest = plant.classes.iter().map(|c| u64::from(c.buffer) * u64::from(c.vcs)).max();
     let in_network = (links * deepest.unwrap_or(0)).div_ceil(smallest) * packet;
     let worst = match plant.injection_queue {

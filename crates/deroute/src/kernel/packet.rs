@@ -6,13 +6,9 @@ use crate::routing::Header;
 /// End of a list.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A packet in a queue or on a link: 32 bytes.
+/// A packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
-    /// Next in the queue or in the free list.
-    pub(super) next: u32,
-    /// Cycle in which the head reached the current input buffer.
-    pub(super) arrival: Cycle,
     pub(super) generated: Cycle,
     /// Cycle of the first grant.
     pub(super) injected: Cycle,
@@ -23,43 +19,62 @@ pub(super) struct Packet {
     pub(super) size: u16,
 }
 
-const _: () = assert!(size_of::<Packet>() == 32);
+/// A packet in a queue: half a cache line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub(super) packet: Packet,
+    /// Next in the queue or in the free list.
+    pub(super) next: u32,
+    /// Cycle in which the head reached the input buffer.
+    pub(super) arrival: Cycle,
+}
+
+/// A packet on its way to an input buffer: half a cache line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flight {
+    pub(super) packet: Packet,
+    pub(super) port: u32,
+    pub(super) vc: u8,
+}
+
+const _: () = assert!(size_of::<Slot>() == 32 && size_of::<Flight>() == 32);
 
 /// Packets in the queues of one partition. Slots are reused last in, first out, so that few stay
 /// in the cache.
-#[derive(Default)]
 pub(super) struct Pool {
-    packets: Vec<Packet>,
-    free: Option<u32>,
+    slots: Vec<Slot>,
+    free: u32,
     live: u32,
 }
 
 impl Pool {
+    pub(super) fn new() -> Self {
+        Self { slots: Vec::new(), free: NONE, live: 0 }
+    }
+
+    /// Stores a packet that arrives now, at the end of its queue.
     #[inline]
-    pub(super) fn insert(&mut self, packet: Packet) -> u32 {
+    pub(super) fn insert(&mut self, packet: Packet, arrival: Cycle) -> u32 {
         self.live += 1;
-        match self.free {
-            Some(index) => {
-                let slot = &mut self.packets[index as usize];
-                self.free = (slot.next != NONE).then_some(slot.next);
-                *slot = packet;
-                index
-            }
-            None => {
-                self.packets.push(packet);
-                self.packets.len() as u32 - 1
-            }
+        let slot = Slot { packet, next: NONE, arrival };
+        if self.free == NONE {
+            self.slots.push(slot);
+            return self.slots.len() as u32 - 1;
         }
+        let index = self.free;
+        let place = &mut self.slots[index as usize];
+        self.free = place.next;
+        *place = slot;
+        index
     }
 
     #[inline]
     pub(super) fn remove(&mut self, index: u32) -> Packet {
         self.live -= 1;
-        let slot = &mut self.packets[index as usize];
-        let packet = *slot;
-        slot.next = self.free.unwrap_or(NONE);
-        self.free = Some(index);
-        packet
+        let slot = &mut self.slots[index as usize];
+        slot.next = self.free;
+        self.free = index;
+        slot.packet
     }
 
     /// Packets in the pool.
@@ -69,17 +84,17 @@ impl Pool {
 }
 
 impl std::ops::Index<u32> for Pool {
-    type Output = Packet;
+    type Output = Slot;
 
     #[inline]
-    fn index(&self, index: u32) -> &Packet {
-        &self.packets[index as usize]
+    fn index(&self, index: u32) -> &Slot {
+        &self.slots[index as usize]
     }
 }
 
 impl std::ops::IndexMut<u32> for Pool {
     #[inline]
-    fn index_mut(&mut self, index: u32) -> &mut Packet {
-        &mut self.packets[index as usize]
+    fn index_mut(&mut self, index: u32) -> &mut Slot {
+        &mut self.slots[index as usize]
     }
 }

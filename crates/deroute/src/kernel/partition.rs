@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use super::packet::{NONE, Packet, Pool};
+use super::packet::{Flight, NONE, Packet, Pool};
 use super::plant::Plant;
 use super::state::{
-    Flight, Host, Input, Link, Mail, Output, PortQueues, Queue, Router, Waits, credit, read_credit,
+    Host, Input, Link, Mail, Output, PortQueues, Queue, Router, Waits, credit, read_credit,
 };
 use super::wheel::Wheel;
 use crate::ids::{Cycle, RouterId};
@@ -35,7 +35,7 @@ pub(super) struct Partition {
     pub(super) hosts: Vec<Host>,
     pub(super) pool: Pool,
     /// Heads on their way to input buffers.
-    pub(super) arrivals: Wheel<Flight, 12>,
+    pub(super) arrivals: Wheel<Flight, 14>,
     /// Credits on their way to outputs.
     pub(super) credit_returns: Wheel<u64, 15>,
     /// Input ports that become ripe.
@@ -64,6 +64,13 @@ pub(super) struct Partition {
 impl Partition {
     /// Runs the cycles `self.now..to`.
     pub(super) fn run(&mut self, to: Cycle) {
+        // Other partitions have used the cache since: fetch the ports in one sweep.
+        touch(self.outputs.iter().map(|output| output.queued));
+        touch(self.inputs.iter().map(|input| input.queues));
+        touch(self.queues.iter().map(|queue| queue.head));
+        touch(self.hosts.iter().map(|host| host.next));
+        touch(self.routers.iter().map(|router| router.port_base));
+        touch(self.arrivals.lines().map(|flight| flight.port));
         while self.now < to {
             let now = self.now;
             self.apply(now);
@@ -176,7 +183,7 @@ impl Partition {
         let now = self.now;
         let Flight { port, vc, packet } = flight;
         let size = packet.size;
-        let index = self.pool.insert(Packet { next: NONE, arrival: now, ..packet });
+        let index = self.pool.insert(packet, now);
         let input = &mut self.inputs[port as usize];
         let queue = &mut self.queues[input.queues as usize + usize::from(vc)];
         if queue.head != NONE {
@@ -309,8 +316,6 @@ impl Partition {
         self.collector.generated_phits += u64::from(measured) * u64::from(size);
         let topology = &self.plant.topology;
         let packet = Packet {
-            next: NONE,
-            arrival: now,
             generated: now,
             injected: now,
             header: Header::new(topology.router_of(demand.destination)),

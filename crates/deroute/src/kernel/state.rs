@@ -1,6 +1,6 @@
 //! What a partition is made of: ports, queues, routers, hosts, and what travels between them.
 
-use super::packet::Packet;
+use super::packet::Flight;
 use super::plant::Plant;
 use crate::ids::{Cycle, HostId, PortId, RouterId, VcId};
 use crate::rng::Stream;
@@ -154,14 +154,6 @@ pub(super) struct Host {
     /// Phits in the measurement.
     pub(super) injected: u64,
     pub(super) accepted: u64,
-}
-
-/// A packet on its way to an input buffer.
-#[derive(Clone, Copy)]
-pub(super) struct Flight {
-    pub(super) port: u32,
-    pub(super) vc: u8,
-    pub(super) packet: Packet,
 }
 
 /// Events for another partition.
