@@ -46,18 +46,20 @@ class FakeEngine:
         }
 
     def path(self, spec: str, source: int, target: int, seed: int) -> list[tuple[int, int, int]]:
-        """Minimal path, or two minimal paths through a random router of another group."""
+        """Minimal path, or two through a random router, the second on later VCs."""
         tree = json.loads(spec)
         p, a, h = _size(tree)
         wiring = self.topology(spec)
         here, end = source // p, target // p
         steps: list[tuple[int, int, int]] = []
+        vc = 0
         if "valiant" in tree["routing"]:
-            others = [r for r in range(a * (a * h + 1)) if r // a != here // a]
-            root = random.Random(seed).choice(others)
-            steps += _minimal(wiring, here, root, (p, a))
-            here = root
-        return [*steps, *_minimal(wiring, here, end, (p, a)), (end, target % p, 0)]
+            root = random.Random(seed).randrange(a * (a * h + 1))
+            if root not in (here, end):
+                steps += _minimal(wiring, here, root, (p, a))
+                here, vc = root, 1
+        rest = [(router, port, vc) for router, port, _ in _minimal(wiring, here, end, (p, a))]
+        return [*steps, *rest, (end, target % p, 0)]
 
     def check(self, spec: str) -> object:
         """Refuse too few VCs."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -131,12 +132,23 @@ def test_documents_merge_base_item_and_scale(paper: Paper) -> None:
     assert "run" not in paper.base
 
 
+def test_an_experiment_changes_settings_at_one_scale(tmp_path: Path) -> None:
+    (tmp_path / "paper.toml").write_text(PAPER)
+    own = 'load = [0.1], set = { "run.warmup" = 900 }'
+    (tmp_path / "one.toml").write_text(ITEM.replace("load = [0.1, 0.5] }", f"{own} }}"))
+    paper = read_paper(tmp_path)
+    document = documents(paper, paper.items[0], "quick")["curve"]
+    assert document["base"]["run"] == {"warmup": 900, "measure": 200}
+    assert document["axis"][2]["values"] == [0.1]
+
+
 def test_claims_are_reproduced_differ_or_stay_open(paper: Paper) -> None:
     report = reproduce_item(paper, paper.items[0], "quick", run, FakeEngine)
     verdicts = {each.claim.id: each.verdict for each in report.judgements}
     assert verdicts == {"half": REPRODUCED, "wrong": DIFFERS, "later": NOT_SETTLED}
     assert [each.claim.id for each in report.judgements if each.fails] == ["wrong"]
-    text = markdown(paper, "quick", "0.0.0", [report])
+    text = markdown(paper, "quick", "0.0.0", [report], date(2020, 2, 29))
+    assert "Scale `quick`, Deroute 0.0.0, 2020-02-29. 3 claims" in text
     assert "1 reproduced, 1 differs, 1 not settled" in text
     assert "MIN \\| accepts nothing." in text
 
@@ -150,6 +162,29 @@ def test_a_finding_explains_a_difference(paper: Paper) -> None:
     assert report.judgements[1].reason == "known"
     assert not any(each.fails for each in report.judgements)
     assert summary(report.judgements).startswith("3 claims")
+
+
+@pytest.mark.parametrize(("least", "fails"), [(0.0, False), (2.0, True)])
+def test_a_finding_explains_only_while_its_evidence_holds(
+    paper: Paper, least: float, fails: bool
+) -> None:
+    item = paper.items[0]
+    wrong = item.claims[1]
+    basis = (dataclasses.replace(wrong.checks[0], at_least=least, at_most=None),)
+    known = dataclasses.replace(wrong, finding="known", evidence=basis)
+    item = dataclasses.replace(item, claims=(known,))
+    (judgement,) = reproduce_item(paper, item, "quick", run, FakeEngine).judgements
+    assert (judgement.verdict, judgement.fails) == (DIFFERS, fails)
+    assert judgement.reason.startswith("known [evidence: ") != fails
+    assert ("the finding does not hold" in judgement.reason) == fails
+
+
+def test_evidence_needs_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "paper.toml").write_text(PAPER)
+    basis = '[[claim.evidence]]\nmeasure = "hosts"\nequals = 1\n'
+    (tmp_path / "one.toml").write_text(ITEM.partition('[[claim]]\nid = "later"')[0] + basis)
+    with pytest.raises(PaperError, match="evidence belongs to a `finding`"):
+        read_paper(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -213,10 +248,10 @@ def test_measures_of_geometry_and_method(
     assert [value.mean for value in found] == values
 
 
-def test_paths_through_the_destination_router_are_minimal(paper: Paper) -> None:
-    labels = {"routing": "VLB lgl", "minimal": "MIN", "packets": 1500}
+def test_detours_through_source_or_destination_are_minimal(paper: Paper) -> None:
+    labels = {"routing": "VLB lgl", "minimal": "MIN", "packets": 3000}
     (found,) = call("degenerate_over_expected", evidence(paper), labels)
-    assert found.mean == pytest.approx(1, abs=0.3)
+    assert abs(found.mean - 1) < 1.5 * found.ci95 < 0.3
 
 
 @pytest.mark.parametrize("h", [2, 3])
@@ -274,7 +309,7 @@ def test_the_thesis_is_well_formed_at_every_scale(scale: str) -> None:
             }
             read_figures(document["figure"], axes)
         for claim in item.claims:
-            for check in claim.checks:
+            for check in (*claim.checks, *claim.evidence):
                 _points_exist(claim.id, check, found)
 
 

@@ -182,7 +182,7 @@ fn floor() -> f64 {
             // ... and to the next buffer.
             packet.hops += 1;
             packet.rest[0] = packet.rest[0].wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let to = (u64::from(packet.rest[0]) * u64::from(PORTS) >> 32) as u32;
+            let to = ((u64::from(packet.rest[0]) * u64::from(PORTS)) >> 32) as u32;
             let output = &mut outputs[to as usize];
             output.link_free = output.link_free.max(now + 90) + 10;
             output.credits[0] -= 10;

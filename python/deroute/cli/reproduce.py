@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,6 +38,9 @@ def reproduce(
     directory: Annotated[
         Path | None, typer.Option("--dir", help="Results; default: runs/reproduce/PAPER/SCALE.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="File of the report; default: REPORT.md in --dir.")
+    ] = None,
     jobs: Annotated[
         int, typer.Option(min=0, help="Points simulated at the same time; 0: one per core.")
     ] = 0,
@@ -50,6 +54,7 @@ def reproduce(
 
     - `deroute reproduce thesis --chapter 2,3`
     - `deroute reproduce thesis 6.3-policies --scale paper`
+    - `deroute reproduce thesis --report docs/reproduced.md`
     """
     data = papers.read_paper(papers.find(paper, _ROOTS))
     items = data.select(item, _chapters(chapter))
@@ -63,9 +68,10 @@ def reproduce(
         reports.append(papers.reproduce_item(data, each, scale, run, BuiltEngine))
         print_item(console, reports[-1])
     judgements = [judgement for report in reports for judgement in report.judgements]
-    file = where / ("REPORT.md" if item is None else f"{item}.md")
+    file = report or where / ("REPORT.md" if item is None else f"{item}.md")
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(markdown(data, scale, _engine.VERSION, reports), encoding="utf-8")
+    text = markdown(data, scale, _engine.VERSION, reports, date.today())
+    file.write_text(text, encoding="utf-8")
     console.print(summary(judgements))
     print(f"report: {file}")
     if any(judgement.fails for judgement in judgements):

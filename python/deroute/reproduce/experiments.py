@@ -1,8 +1,8 @@
 """From an item's `[[experiment]]` tables to complete experiment documents at a scale.
 
 An item writes only what is its own: `axes` (labels of named values, or plain numbers), settings on
-top of the paper's base in `set`, and figures. The scale adds run lengths and seeds, and may thin
-out an axis.
+top of the paper's base in `set`, and figures. The scale adds run lengths and seeds; an experiment's
+own `scale` may thin out an axis, and its `set` there has the last word.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) ->
             raise PaperError(f"{name}: unknown key {key!r}; known: {', '.join(_KEYS)}")
     size = paper.scales[scale]
     base = copy.deepcopy(dict(table.get("base", paper.base)))
-    for path, value in {**table.get("set", {}), **size["set"]}.items():
+    own = dict(table.get("scale", {}).get(scale, {}))
+    for path, value in {**table.get("set", {}), **size["set"], **own.pop("set", {})}.items():
         assign(base, path, value)
-    axes = dict(table["axes"]) | dict(table.get("scale", {}).get(scale, {}))
+    axes = dict(table["axes"]) | own
     return {
         "name": name,
         "title": table.get("title", item.title),

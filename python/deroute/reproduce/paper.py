@@ -25,6 +25,7 @@ _CLAIM_KEYS = {
     "check",
     "unsettled",
     "finding",
+    "evidence",
     "scope",
 }
 _BOUND_KEYS = ("equals", "at_least", "at_most")
@@ -65,6 +66,8 @@ class Claim:
     unsettled: str | None
     #: Explanation of a known difference; with it a difference is no failure.
     finding: str | None
+    #: What the finding rests on; it explains nothing unless all of these hold.
+    evidence: tuple[Check, ...]
     #: Which part of the statement the checks cover; None: all of it.
     scope: str | None
 
@@ -169,6 +172,8 @@ def _read_claim(path: Path, data: dict[str, Any]) -> Claim:
     checks = tuple(_read_check(where, each) for each in data.get("check", ()))
     if bool(checks) == ("unsettled" in data):
         raise PaperError(f"{where}: needs checks, or the reason why it is `unsettled`")
+    if "evidence" in data and "finding" not in data:
+        raise PaperError(f"{where}: evidence belongs to a `finding`")
     return Claim(
         id=data["id"],
         source=data["source"],
@@ -178,6 +183,7 @@ def _read_claim(path: Path, data: dict[str, Any]) -> Claim:
         checks=checks,
         unsettled=data.get("unsettled"),
         finding=data.get("finding"),
+        evidence=tuple(_read_check(where, each) for each in data.get("evidence", ())),
         scope=data.get("scope"),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +59,18 @@ def summary(judgements: Iterable[Judgement]) -> str:
     return f"{len(verdicts)} claims: {', '.join(counts)}"
 
 
-def markdown(paper: Paper, scale: str, engine: str, reports: Sequence[ItemReport]) -> str:
+def markdown(
+    paper: Paper, scale: str, engine: str, reports: Sequence[ItemReport], day: date | None = None
+) -> str:
     """The whole report as Markdown, statements and scopes included."""
     judgements = [each for report in reports for each in report.judgements]
+    run = [f"Scale `{scale}`", f"Deroute {engine}", *([day.isoformat()] if day else [])]
     lines = [
         f"# {paper.title}",
         "",
-        f"Scale `{scale}`, Deroute {engine}. {summary(judgements)}.",
+        f"{', '.join(run)}. {summary(judgements)}.",
+        "",
+        "Measured: mean ± 95% confidence interval where there is one; a semicolon separates checks.",
     ]
     for report in reports:
         lines += ["", f"## {report.item.name}: {report.item.title}", ""]

@@ -23,19 +23,33 @@ class Judgement:
     #: One entry per check.
     measured: tuple[str, ...]
     reason: str
+    #: A finding explains the difference, and its evidence holds.
+    explained: bool = False
 
     @property
     def fails(self) -> bool:
         """A difference that nobody has explained yet."""
-        return self.verdict == DIFFERS and self.claim.finding is None
+        return self.verdict == DIFFERS and not self.explained
 
 
 def judge(claim: Claim, evidence: Evidence) -> Judgement:
     """Settle a claim by all its checks: one that differs decides, then one that is not settled."""
     if claim.unsettled is not None:
         return Judgement(claim, NOT_SETTLED, (), claim.unsettled)
-    verdicts, measured, reasons = [], [], []
-    for check in claim.checks:
+    verdict, measured, reason = _settle(claim.checks, evidence)
+    if verdict != DIFFERS or claim.finding is None:
+        return Judgement(claim, verdict, measured, reason)
+    holds, numbers, doubt = _settle(claim.evidence, evidence)
+    if holds != REPRODUCED:
+        return Judgement(claim, verdict, measured, f"{reason}; the finding does not hold: {doubt}")
+    note = f"{claim.finding} [evidence: {'; '.join(numbers)}]" if numbers else claim.finding
+    return Judgement(claim, verdict, measured, note, explained=True)
+
+
+def _settle(checks: Sequence[Check], evidence: Evidence) -> tuple[str, tuple[str, ...], str]:
+    """Overall verdict, what was measured for each check, and why."""
+    verdicts, measured, reasons = [REPRODUCED], [], []
+    for check in checks:
         try:
             values = call(check.measure, evidence, check.arguments)
         except (NotSettledError, AnalysisError) as missing:
@@ -48,9 +62,7 @@ def judge(claim: Claim, evidence: Evidence) -> Judgement:
         if reason and reason not in reasons:
             reasons.append(reason)
     order = (DIFFERS, NOT_SETTLED, REPRODUCED)
-    overall = min(verdicts, key=order.index)
-    note = claim.finding if overall == DIFFERS and claim.finding else "; ".join(reasons)
-    return Judgement(claim, overall, tuple(measured), note)
+    return min(verdicts, key=order.index), tuple(measured), "; ".join(reasons)
 
 
 def compare(check: Check, values: Sequence[Estimate]) -> tuple[str, str]:

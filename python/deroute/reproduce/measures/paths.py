@@ -15,7 +15,7 @@ import numpy as np
 
 from deroute.analysis import Estimate
 from deroute.errors import SimulationError, SpecError
-from deroute.reproduce.evidence import Evidence, Hop
+from deroute.reproduce.evidence import Evidence
 
 # More VCs than any routing of a Dragonfly asks for, and a buffer that holds any packet.
 _MANY = 12
@@ -26,8 +26,7 @@ def longest_path(
     evidence: Evidence, routing: str, h: int = 2, packets: int = 2000
 ) -> list[Estimate]:
     """Most router-to-router hops of the traced packets."""
-    forms = [form for form, _, _ in _traces(evidence, routing, h, packets)]
-    return [Estimate(float(max(map(len, forms))))]
+    return [Estimate(float(max(map(len, _forms(evidence, routing, h, packets)))))]
 
 
 def paths_outside(
@@ -35,31 +34,29 @@ def paths_outside(
 ) -> list[Estimate]:
     """Traced packets whose hops, one letter per link class, do not match the pattern."""
     allowed = re.compile(pattern)
-    forms = (form for form, _, _ in _traces(evidence, routing, h, packets))
+    forms = _forms(evidence, routing, h, packets)
     return [Estimate(float(sum(allowed.fullmatch(form) is None for form in forms)))]
 
 
 def degenerate_over_expected(
-    evidence: Evidence, routing: str, minimal: str, h: int = 2, packets: int = 5000
+    evidence: Evidence, routing: str, minimal: str, h: int = 2, packets: int = 20000
 ) -> list[Estimate]:
-    """How often a packet to another group takes its minimal path, over how often it should.
+    """How often a packet takes its minimal path as one leg, over how often it should.
 
-    It should when its intermediate router, drawn uniformly outside the source group, lies on the
-    minimal path: the destination router, or the one on which the global link lands. The interval is
-    that of a Poisson count.
+    It should when its intermediate router, drawn uniformly from all routers, is the source or the
+    destination router: 2 of all, for pairs of different routers. A detour through another router of
+    the minimal path uses the same links, but starts its second leg on later VCs, so whole steps are
+    compared. The interval is that of a Poisson count.
     """
     engine, straight = evidence.engine(), evidence.spec(h=h, routing=minimal)
-    wiring = evidence.wiring(straight)
-    group = int(wiring.ports("local").sum(axis=1).max()) + 1
-    outside = len(wiring.peer_router) - group
-    seen, expected = 0, 0.0
-    for _, links, (source, target, seed) in _traces(evidence, routing, h, packets):
-        home = wiring.router_of_host[source] // group
-        if wiring.router_of_host[target] // group != home:
-            reference = _links(engine.path(straight, source, target, seed), wiring.link_class)
-            visited = [wiring.peer_router[link] for link in reference]
-            expected += sum(router // group != home for router in visited) / outside
-            seen += links == reference
+    spec, wiring = evidence.spec(h=h, routing=routing), evidence.wiring(straight)
+    seen = pairs = 0
+    for source, target, seed in _pairs(len(wiring.router_of_host), packets):
+        if wiring.router_of_host[source] != wiring.router_of_host[target]:
+            pair = (source, target, seed)
+            pairs += 1
+            seen += list(engine.path(spec, *pair)) == list(engine.path(straight, *pair))
+    expected = pairs * 2 / len(wiring.peer_router)
     return [Estimate(seen / expected, 1.96 * math.sqrt(max(seen, 1)) / expected)]
 
 
@@ -109,25 +106,22 @@ def _builds(evidence: Evidence, routing: str, h: int, vcs: dict[str, int]) -> bo
     return True
 
 
-def _traces(
-    evidence: Evidence, routing: str, h: int, packets: int
-) -> Iterator[tuple[str, list[tuple[int, int]], tuple[int, int, int]]]:
-    """Letters of the link classes, links, and (source, target, seed) of random packets."""
+def _pairs(hosts: int, packets: int) -> Iterator[tuple[int, int, int]]:
+    """Random pairs of different hosts, each with its own seed."""
+    random = np.random.default_rng(1)
+    for seed in range(packets):
+        source, target = random.choice(hosts, 2, replace=False).tolist()
+        yield source, target, seed
+
+
+def _forms(evidence: Evidence, routing: str, h: int, packets: int) -> Iterator[str]:
+    """Paths of random packets: one letter per link, that of its class."""
     engine, spec = evidence.engine(), evidence.spec(h=h, routing=routing)
     wiring = evidence.wiring(spec)
     letters = [name[0] for name in wiring.class_names]
-    random = np.random.default_rng(1)
-    for seed in range(packets):
-        source, target = random.choice(len(wiring.router_of_host), 2, replace=False).tolist()
-        links = _links(engine.path(spec, source, target, seed), wiring.link_class)
-        form = "".join(letters[wiring.link_class[link]] for link in links)
-        yield form, links, (source, target, seed)
-
-
-def _links(hops: Any, link_class: np.ndarray) -> list[tuple[int, int]]:
-    """Router and port of the steps that cross a link between routers."""
-    steps: list[Hop] = [tuple(hop) for hop in hops]
-    return [(router, port) for router, port, _ in steps if link_class[router, port] >= 0]
+    for pair in _pairs(len(wiring.router_of_host), packets):
+        classes = [wiring.link_class[router, port] for router, port, _ in engine.path(spec, *pair)]
+        yield "".join(letters[each] for each in classes if each >= 0)
 
 
 MEASURES = (longest_path, paths_outside, degenerate_over_expected, vcs_needed, acyclic)

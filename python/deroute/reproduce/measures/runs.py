@@ -117,15 +117,40 @@ def router_over_mean(evidence: Evidence, of: str, where: Labels, router: int) ->
     return [_profile(evidence.of(of), where).relative(router)]
 
 
+def router_along(
+    evidence: Evidence, of: str, where: Labels, axis: str, router: int
+) -> list[Estimate]:
+    """Injected load of a router of the group over the group's mean, at every label of an axis."""
+    runs = evidence.of(of)
+    labels = _rows(runs, where)[axis].unique(maintain_order=True).to_list()
+    return [_profile(runs, {**where, axis: label}).relative(router) for label in labels]
+
+
+def router_path_share(
+    evidence: Evidence, of: str, where: Labels, kind: str, router: int
+) -> list[Estimate]:
+    """Fraction of the packets of a router of the group whose path is of this kind."""
+    runs = evidence.of(of)
+    if runs.routers_per_group is None:
+        raise NotSettledError("the topology has no groups of routers")
+    shares = []
+    for outcome in _outcomes(runs, where):
+        column = outcome.arrays.path_kinds.index(kind)
+        packets = np.asarray(outcome.arrays.paths_by_router, dtype=float)
+        packets = packets[router :: runs.routers_per_group].sum(axis=0)
+        shares.append(packets[column] / max(packets.sum(), 1))
+    return [analysis.estimate(shares)]
+
+
+def least_injected(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
+    """Injected load of the worst router of the group, in phits per host and cycle."""
+    return [Estimate(float(_profile(evidence.of(of), where).mean.min()))]
+
+
 def least_over_mean(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
     """Injected load of the worst router of the group over the group's mean."""
     profile = _profile(evidence.of(of), where)
     return [profile.relative(int(np.argmin(profile.mean)))]
-
-
-def least_router(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
-    """Index within the group of the router that injects least."""
-    return [Estimate(float(np.argmin(_profile(evidence.of(of), where).mean)))]
 
 
 def adversarial_share(
@@ -183,7 +208,9 @@ MEASURES = (
     packet_phits,
     path_share,
     router_over_mean,
+    router_along,
+    router_path_share,
+    least_injected,
     least_over_mean,
-    least_router,
     adversarial_share,
 )
