@@ -1,4 +1,4 @@
-"""Claims are read, measured and judged; the thesis' data is complete and well formed."""
+"""Claims are read, measured and judged."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from typer.testing import CliRunner
 import synthetic
 from deroute.analysis import Estimate
 from deroute.cli import app
-from deroute.figures import Study, read_figures
-from deroute.reproduce import Claim, Paper, PaperError, find, read_paper, reproduce_item
+from deroute.figures import Study
+from deroute.reproduce import Paper, PaperError, find, read_paper, reproduce_item
 from deroute.reproduce.engine import BuiltEngine
 from deroute.reproduce.evidence import Evidence
 from deroute.reproduce.experiments import documents
-from deroute.reproduce.measures import CATALOGUE, call
+from deroute.reproduce.measures import call
 from deroute.reproduce.paper import Check
 from deroute.reproduce.report import markdown, summary
 from deroute.reproduce.verdict import DIFFERS, NOT_SETTLED, REPRODUCED, compare, judge
@@ -288,50 +288,6 @@ def test_papers_and_items_are_found_by_name(paper: Paper, tmp_path: Path) -> Non
         paper.select("two", [])
     with pytest.raises(PaperError, match="no items of chapter 9"):
         paper.select(None, [9])
-
-
-def thesis_claims() -> list[tuple[str, Claim]]:
-    """Every claim of the thesis with its item."""
-    return [
-        (item.name, claim) for item in read_paper(ROOT / "thesis").items for claim in item.claims
-    ]
-
-
-@pytest.mark.parametrize("scale", ["quick", "paper"])
-def test_the_thesis_is_well_formed_at_every_scale(scale: str) -> None:
-    thesis = read_paper(ROOT / "thesis")
-    for item in thesis.items:
-        found = documents(thesis, item, scale)
-        for document in found.values():
-            axes = {
-                axis["name"]: [v["label"] if isinstance(v, dict) else v for v in axis["values"]]
-                for axis in document["axis"]
-            }
-            read_figures(document["figure"], axes)
-        for claim in item.claims:
-            for check in (*claim.checks, *claim.evidence):
-                _points_exist(claim.id, check, found)
-
-
-def _points_exist(claim: str, check: Check, found: Mapping[str, Any]) -> None:
-    """The measure exists, and what it looks at is simulated at this scale."""
-    assert check.measure in CATALOGUE, claim
-    if "of" not in check.arguments:
-        return
-    axes = {
-        axis["name"]: [v["label"] if isinstance(v, dict) else v for v in axis["values"]]
-        for axis in found[check.arguments["of"]]["axis"]
-    }
-    for key in ("where", "over", "under"):
-        for axis, label in check.arguments.get(key, {}).items():
-            assert label in axes[axis], f"{claim}: {axis} = {label}"
-
-
-def test_the_thesis_covers_chapters_2_and_3() -> None:
-    claims = {claim.id: item for item, claim in thesis_claims()}
-    for chapter, count in {"2": 44, "3": 24}.items():
-        assert sum(name.startswith(f"thesis-{chapter}.") for name in claims) == count
-    assert {"thesis-6.1.2.2-exact-lgl", "thesis-6.3.3-fair-adapt"} <= set(claims)
 
 
 SMALL = """

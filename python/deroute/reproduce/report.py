@@ -70,7 +70,7 @@ def markdown(
         "",
         f"{', '.join(run)}. {summary(judgements)}.",
         "",
-        "Measured: mean ± 95% confidence interval where there is one; a semicolon separates checks.",
+        "Measured: mean ± 95% confidence interval where it is known; a semicolon separates checks.",
     ]
     for report in reports:
         lines += ["", f"## {report.item.name}: {report.item.title}", ""]

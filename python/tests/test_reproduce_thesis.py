@@ -1,0 +1,78 @@
+"""The thesis' data is complete and well formed at every scale; measures find single routers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import synthetic
+from deroute.figures import read_figures
+from deroute.reproduce import Claim, read_paper
+from deroute.reproduce.engine import BuiltEngine
+from deroute.reproduce.evidence import Evidence
+from deroute.reproduce.experiments import documents
+from deroute.reproduce.measures import CATALOGUE, call
+from deroute.reproduce.paper import Check
+
+ROOT = Path(__file__).parents[2] / "reproduce"
+
+
+def thesis_claims() -> list[tuple[str, Claim]]:
+    """Every claim of the thesis with its item."""
+    return [
+        (item.name, claim) for item in read_paper(ROOT / "thesis").items for claim in item.claims
+    ]
+
+
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+def test_the_thesis_is_well_formed_at_every_scale(scale: str) -> None:
+    thesis = read_paper(ROOT / "thesis")
+    for item in thesis.items:
+        found = documents(thesis, item, scale)
+        for document in found.values():
+            axes = {
+                axis["name"]: [v["label"] if isinstance(v, dict) else v for v in axis["values"]]
+                for axis in document["axis"]
+            }
+            read_figures(document["figure"], axes)
+        for claim in item.claims:
+            for check in (*claim.checks, *claim.evidence):
+                _points_exist(claim.id, check, found)
+
+
+def _points_exist(claim: str, check: Check, found: Mapping[str, Any]) -> None:
+    """The measure exists, and what it looks at is simulated at this scale."""
+    assert check.measure in CATALOGUE, claim
+    if "of" not in check.arguments:
+        return
+    axes = {
+        axis["name"]: [v["label"] if isinstance(v, dict) else v for v in axis["values"]]
+        for axis in found[check.arguments["of"]]["axis"]
+    }
+    for key in ("where", "over", "under"):
+        for axis, label in check.arguments.get(key, {}).items():
+            assert label in axes[axis], f"{claim}: {axis} = {label}"
+
+
+def test_the_thesis_covers_chapters_2_and_3() -> None:
+    claims = {claim.id: item for item, claim in thesis_claims()}
+    for chapter, count in {"2": 44, "3": 24}.items():
+        assert sum(name.startswith(f"thesis-{chapter}.") for name in claims) == count
+    assert {"thesis-6.1.2.2-exact-lgl", "thesis-6.3.3-fair-adapt"} <= set(claims)
+
+
+def test_measures_of_single_routers() -> None:
+    study = synthetic.study(("MIN", "PB"), ("ADVC",), (0.5,))
+    evidence = Evidence({}, {}, {}, {"runs": study}, BuiltEngine)
+    where = {"routing": "PB", "load": 0.5}
+    along = {"of": "runs", "where": {"load": 0.5}, "axis": "routing", "router": 11}
+    means = [value.mean for value in call("router_along", evidence, along)]
+    assert means == pytest.approx([0.97 / (11.97 / 12), 0.4 / (11.4 / 12)])
+    (least,) = call("least_injected", evidence, {"of": "runs", "where": where})
+    assert least.mean == pytest.approx(0.4 * 0.5, rel=0.01)
+    share = {"of": "runs", "where": where, "kind": "minimal", "router": 3}
+    (minimal,) = call("router_path_share", evidence, share)
+    assert minimal.mean == pytest.approx(0.55 * 0.75, abs=0.002)
