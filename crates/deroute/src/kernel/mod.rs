@@ -163,6 +163,8 @@ struct Running {
 
 /// Hosts in a partition that keep its state in a cache of about 1 MiB.
 const HOSTS_PER_PARTITION: u32 = 288;
+/// More partitions would exchange their mail in pieces too small to be fast.
+const MOST_PARTITIONS: usize = 128;
 /// Host-cycles between calls of the watcher: less than a second of work.
 const CHUNK: u32 = 5_000_000;
 
@@ -303,7 +305,7 @@ fn divide(topology: &dyn Topology, options: &RunOptions) -> Vec<u32> {
     let domains = starts.len();
     let wanted = options.partitions.unwrap_or_else(|| {
         let fitting = topology.hosts().div_ceil(HOSTS_PER_PARTITION) as usize;
-        fitting.max(options.threads)
+        fitting.min(MOST_PARTITIONS).max(options.threads)
     });
     let count = wanted.clamp(1, domains);
     let mut firsts: Vec<u32> = (0..count).map(|i| starts[i * domains / count]).collect();
