@@ -17,8 +17,10 @@
 //! As Valiant: 4 local and 2 global VCs in a Dragonfly.
 //!
 //! # Limits
-//! A flag is as old as a local link is long. Under ADVC the router that owns the minimal links
-//! starves: its own packets see those links' queues first.
+//! A flag is as old as a local link is long. Flags compare a router's ports with each other: where
+//! all of them are full, as at the router that owns the minimal links of ADVC, they say little, and
+//! that router's hosts get another share than the others (`docs/reproduced.md`,
+//! thesis-6.3.3-fair-adapt).
 //!
 //! # Example
 //! ```toml
