@@ -211,14 +211,24 @@ impl Partition {
             return;
         }
         let winner = self.pick(base, out, requests, first);
+        self.grant(base, winner, out);
+        let busy_until = self.outputs[(base + u32::from(out)) as usize].busy_until;
         let mut port = first;
         for _ in 0..requests {
+            let index = base + u32::from(port);
+            let input = &self.inputs[index as usize];
+            let (next, decided) = (input.next_request, input.occupied.is_power_of_two());
+            let again = self.reconsiders && input.kind == PortKind::Host;
             if port != winner {
-                self.losers.push(port);
+                if decided && !again {
+                    // Its only head wants this output: nothing to try before it is idle.
+                    self.ripen_at(index, busy_until);
+                } else {
+                    self.losers.push(port);
+                }
             }
-            port = self.inputs[(base + u32::from(port)) as usize].next_request;
+            port = next;
         }
-        self.grant(base, winner, out);
     }
 
     /// The requester with the highest priority: transit first if so asked, then age if so asked,

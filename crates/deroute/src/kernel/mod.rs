@@ -250,10 +250,10 @@ impl Running {
             bins.merge(&partition.collector.intervals);
         }
         let complete = (self.now / interval) as usize;
-        let mean = |sums: &crate::probe::collect::Sums| {
-            if sums.packets == 0 { 0.0 } else { sums.latency as f64 / sums.packets as f64 }
-        };
-        bins.bins().iter().take(complete).map(mean).collect()
+        let all = bins.bins().iter().take(complete);
+        // Intervals without a delivery say nothing about the latency.
+        let full = all.filter(|sums| sums.packets > 0);
+        full.map(|sums| sums.latency as f64 / sums.packets as f64).collect()
     }
 
     /// Runs to cycle `to`, with the checks on the way.

@@ -71,6 +71,7 @@ impl Partition {
         touch(self.hosts.iter().map(|host| host.next));
         touch(self.routers.iter().map(|router| router.port_base));
         touch(self.arrivals.lines().map(|flight| flight.port));
+        touch(self.credit_returns.lines().map(|event| event as u32));
         while self.now < to {
             let now = self.now;
             self.apply(now);

@@ -20,13 +20,19 @@ const FEWEST: u64 = 1_000;
 /// Widest relative confidence interval of a steady mean latency.
 const WIDEST: f64 = 0.05;
 
+/// Fewest batches of five intervals that the warm-up is judged by: with fewer, the truncation could
+/// hardly lie beyond the first half.
+const FEWEST_FIVES: usize = 20;
+/// Batches at the end that no truncation may reach into: few batches alone always look precise.
+const LAST_FIVES: usize = 5;
+
 /// MSER-5 (White, Cobb and Spratt 2000): averages the series in fives, finds the truncation that
 /// minimises the standard error of what remains, and accepts if that truncation lies in the first
 /// half.
 pub(super) fn mser_accepts(series: &[f64]) -> bool {
     let fives: Vec<f64> =
         series.chunks_exact(5).map(|five| five.iter().sum::<f64>() / 5.0).collect();
-    if fives.len() < 6 {
+    if fives.len() < FEWEST_FIVES {
         return false;
     }
     let error = |rest: &[f64]| {
@@ -34,8 +40,7 @@ pub(super) fn mser_accepts(series: &[f64]) -> bool {
         let mean = rest.iter().sum::<f64>() / n;
         rest.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n * n)
     };
-    // The last few points alone always look precise: leave them out, as the authors do.
-    let candidates = 0..fives.len() - 4;
+    let candidates = 0..=fives.len() - LAST_FIVES;
     let best = candidates.min_by(|&a, &b| error(&fives[a..]).total_cmp(&error(&fives[b..])));
     best.is_some_and(|cut| cut <= fives.len() / 2)
 }
@@ -285,16 +290,27 @@ fn columns(bins: &Bins) -> SeriesColumns {
 mod tests {
     use super::mser_accepts;
 
+    /// A deterministic value between 0 and 1 that follows no trend.
+    fn wobble(i: usize) -> f64 {
+        (i * 7919 % 101) as f64 / 101.0
+    }
+
+    #[test]
+    fn mser_never_accepts_a_rising_series() {
+        for length in 0..400 {
+            let rising: Vec<f64> = (0..length).map(|i| i as f64 * 10.0 + wobble(i)).collect();
+            assert!(!mser_accepts(&rising), "after {length} intervals");
+        }
+    }
+
     #[test]
     fn mser_waits_for_the_transient_to_end() {
-        let wobble = |i: usize| f64::from(u32::try_from(i * 7919 % 101).unwrap()) / 101.0;
-        let rising: Vec<f64> = (0..60).map(|i| i as f64 * 10.0).collect();
-        assert!(!mser_accepts(&rising));
-        let flat: Vec<f64> = (0..60).map(|i| 500.0 + wobble(i)).collect();
+        let flat: Vec<f64> = (0..100).map(|i| 500.0 + wobble(i)).collect();
         assert!(mser_accepts(&flat));
-        let settled: Vec<f64> =
-            (0..100).map(|i| 500.0 + wobble(i) + if i < 20 { 300.0 } else { 0.0 }).collect();
+        assert!(!mser_accepts(&flat[..99]), "too short to judge");
+        let settling = |i: usize| 500.0 + wobble(i) + if i < 80 { 300.0 } else { 0.0 };
+        let settled: Vec<f64> = (0..300).map(settling).collect();
+        assert!(!mser_accepts(&settled[..120]), "most of it is transient");
         assert!(mser_accepts(&settled));
-        assert!(!mser_accepts(&settled[..29]));
     }
 }

@@ -234,8 +234,8 @@ pub enum Warmup {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AutomaticWarmup {
-    /// One observation of the series: the mean latency of the packets delivered in this time.
-    /// Default 500 cycles.
+    /// One observation of the series: the mean latency of the packets delivered in this time. At
+    /// least 100 of them are judged. Default 500 cycles.
     pub interval: Quantity,
     /// Give up after this time; the result is then `not-converged`. Default 200000 cycles.
     pub limit: Quantity,

@@ -88,6 +88,10 @@ impl Dragonfly {
                 return Err(SpecError::new(at(key), message).choices([format!("{least} to 1024")]));
             }
         }
+        if spec.mirror && spec.arrangement == Arrangement::Consecutive {
+            let message = "a consecutive arrangement has no mirror image";
+            return Err(SpecError::new(at("mirror"), message).choices(["false"]));
+        }
         let links = spec.a * spec.h;
         let most = links / spec.trunk + 1;
         if most < 2 {
