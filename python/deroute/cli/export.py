@@ -31,8 +31,8 @@ def export(
 ) -> None:
     """Write the results of an experiment as Parquet and CSV: one row per finished point.
 
-    deroute export runs/demo
-    deroute export runs/demo --format csv --to /tmp/demo
+    - `deroute export runs/demo`
+    - `deroute export runs/demo --format csv --to tables/demo`
     """
     for form in formats:
         if form not in FORMATS:

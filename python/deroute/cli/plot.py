@@ -28,8 +28,9 @@ def plot(
 ) -> None:
     """Draw the figures of an experiment from the points that are finished.
 
-    deroute plot runs/demo
-    deroute plot runs/demo --format svg --format pdf
+    - `deroute plot runs/demo`
+    - `deroute plot runs/demo --format svg --format pdf`
+    - `deroute plot runs/demo --figure latency`
     """
     for path in plot_directory(directory, _split(formats), _split(names)):
         print(f"figure: {path}")

@@ -20,7 +20,14 @@ from deroute.spec import assign
 
 def point(
     file: app.File,
-    where: app.Pairs = [],
+    where: Annotated[
+        list[str],
+        typer.Option(
+            "--where",
+            metavar="AXIS=LABEL",
+            help="Apply what this label of the axis sets; may be repeated.",
+        ),
+    ] = [],
     assignments: Annotated[
         list[str],
         typer.Option("--set", metavar="PATH=VALUE", help="Set an entry of the spec (TOML value)."),
@@ -30,7 +37,8 @@ def point(
 ) -> None:
     """Run one point of an experiment and print its result; nothing is kept.
 
-    Without `--where` it is the base spec of the file.
+    It is the base spec of the file, changed first by the labels under `--where` in the order of
+    the axes, then by `--set`; an axis that is not named leaves the base as it is.
 
     - `deroute point experiments/demo.toml --set traffic.load=0.3 --json`
     - `deroute point experiments/demo.toml --where routing=PB --set 'run.measure="20 us"'`

@@ -16,8 +16,8 @@ _STYLES = {"steady": "green", "saturated": "yellow", "not-converged": "red"}
 def show(directory: app.Directory, where: app.Pairs = []) -> None:
     """Show the results of an experiment as a table, averaged over seeds.
 
-    deroute show runs/demo
-    deroute show runs/demo --where routing=MIN --where traffic=UN
+    - `deroute show runs/demo`
+    - `deroute show runs/demo --where routing=MIN --where traffic=UN`
     """
     results = load_results(directory)
     labels = app.labels(results.experiment, where)
