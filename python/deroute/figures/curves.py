@@ -37,6 +37,9 @@ class Curve:
         return np.asarray(frame[name].to_numpy(), dtype=float)
 
 
+#: How a point that is not converged differs from the other points of its series.
+HOLLOW: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "white", "zorder": 3}
+
 DrawCurve = Callable[["Plot", Curve], None]
 
 
@@ -62,8 +65,22 @@ def draw_panels(
     return figure, panels
 
 
-def band(panel: Plot, curve: Curve, points: pl.DataFrame, scale: float = 1.0) -> None:
-    """95% confidence band of some points; invisible where it is thinner than the line."""
+@dataclass(slots=True)
+class Notes:
+    """What a figure shows beside its lines, and how the footer explains it."""
+
+    bands: bool = False
+    hollow: bool = False
+
+    def texts(self, seeds: int) -> list[str]:
+        """Notes on what there is."""
+        spread = "over the seeds" if seeds > 1 else "within the run"
+        told = [f"bands: 95% confidence {spread}"] if self.bands else []
+        return [*told, "hollow: not converged"] if self.hollow else told
+
+
+def band(panel: Plot, curve: Curve, points: pl.DataFrame, scale: float = 1.0) -> bool:
+    """95% confidence band of some points; whether there is any."""
     mean, half = curve.column("mean", points) * scale, curve.column("ci95", points) * scale
     half = np.nan_to_num(half)
     panel.fill_between(
@@ -74,15 +91,21 @@ def band(panel: Plot, curve: Curve, points: pl.DataFrame, scale: float = 1.0) ->
         alpha=0.22,
         linewidth=0,
     )
+    return bool((half > 0).any())
 
 
-def line(panel: Plot, curve: Curve, points: pl.DataFrame, scale: float = 1.0) -> None:
-    """The curve through some points; points that are not converged stay hollow."""
+def doubtful(points: pl.DataFrame) -> np.ndarray:
+    """Which points are not converged."""
+    return np.asarray((points["state"] == "not-converged").to_numpy(), dtype=bool)
+
+
+def line(panel: Plot, curve: Curve, points: pl.DataFrame, scale: float = 1.0) -> bool:
+    """The curve through some points; whether some are hollow because they are not converged."""
     label = f"_{curve.index}" if curve.label == "None" else curve.label
     shape: dict[str, Any] = {"color": curve.look.colour, "marker": curve.look.marker}
     x, y = curve.column(curve.x, points), curve.column("mean", points) * scale
     panel.plot(x, y, linestyle=curve.look.dashes, label=label, markeredgewidth=0.5, **shape)
-    doubtful = (points["state"] == "not-converged").to_numpy()
-    if doubtful.any():
-        hollow: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "white", "zorder": 3}
-        panel.plot(x[doubtful], y[doubtful], **shape, **hollow)
+    open_ones = doubtful(points)
+    if open_ones.any():
+        panel.plot(x[open_ones], y[open_ones], **shape, **HOLLOW)
+    return bool(open_ones.any())

@@ -53,9 +53,11 @@ def draw(study: Study, table: FigureTable) -> Figure:
     where = "mean over all groups" if group == "all" else f"group {group}"
     layout.axis_titles(figure, f"Router of the group ({where})", None)
     figure.supylabel("Injected load (phits/host/cycle)", fontsize=8)
-    layout.legend(figure, layout.first_handles(panels), table.title)
-    note = "error bars: 95% confidence over the seeds; grey: offered load"
-    layout.footnote(figure, study, table, note)
+    layout.legend(figure, layout.first_handles(panels), study, table)
+    notes = ["dashed grey: offered load"]
+    if any(panel.collections for panel in panels):
+        notes.insert(0, "error bars: 95% confidence over the seeds")
+    layout.footnote(figure, study, table, notes)
     return figure
 
 

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from deroute.figures.style import QUIET, TWO_COLUMNS
@@ -25,6 +27,9 @@ OFFERED = "Offered load (phits/host/cycle)"
 _SINGLE = (4.4, 3.1)
 _HEIGHT = {1: 2.6, 2: 2.6, 3: 2.3}
 _FOOT_INCHES, _TITLE_INCHES = 0.13, 0.17
+# Share of the figure's width that a line of text may fill.
+_LINE = 0.96
+_FOOT_FONT, _TITLE_FONT = FontProperties(size=6), FontProperties(size=9, weight="bold")
 
 
 def panel_grid(count: int, most_columns: int = 3) -> tuple[int, int]:
@@ -77,8 +82,9 @@ def axis_titles(figure: Figure, x: str, y: str | None) -> None:
         figure.supylabel(y, fontsize=8)
 
 
-def legend(figure: Figure, handles: Sequence[Any], title: str | None) -> None:
-    """One legend above all panels, where it covers nothing; none for a single entry."""
+def legend(figure: Figure, handles: Sequence[Any], study: Study, table: FigureTable) -> None:
+    """One legend above all panels, where it covers nothing, under the title."""
+    title = study.title if table.title is None else table.title
     named = [handle for handle in handles if not handle.get_label().startswith("_")]
     if len(named) > 1 or title is not None:
         width = figure.get_figwidth()
@@ -89,8 +95,8 @@ def legend(figure: Figure, handles: Sequence[Any], title: str | None) -> None:
             handles=named,
             loc="outside upper center",
             ncols=columns,
-            title=title,
-            title_fontproperties={"weight": "bold", "size": 9},
+            title=None if title is None else "\n".join(wrapped(figure, [title], _TITLE_FONT)),
+            title_fontproperties=_TITLE_FONT,
         )
 
 
@@ -103,19 +109,16 @@ def first_handles(panels: Sequence[Plot]) -> list[Any]:
     return list(found.values())
 
 
-def footnote(figure: Figure, study: Study, table: FigureTable, note: str) -> None:
-    """Engine version, repetitions, run length, and how to read the marks."""
-    frame = study.rows(table)
-    seeds = frame["seed"].n_unique() if "seed" in frame.columns else 1
+def footnote(figure: Figure, study: Study, table: FigureTable, notes: Sequence[str]) -> None:
+    """Engine version, repetitions, run length, and how to read the marks that there are."""
+    frame, seeds = study.rows(table), seeds_of(study, table)
     warmup, measured = _cycles(frame, "measured_from"), _cycles(frame, "measured_cycles")
     parts = [
         f"Deroute {study.engine}",
         f"{seeds} seed{'s' if seeds > 1 else ''}",
         f"{warmup} + {measured} cycles (warm-up + measured)",
     ]
-    if note:
-        parts.append(note)
-    lines = _wrapped(parts, int(figure.get_figwidth() * 24))
+    lines = wrapped(figure, [*parts, *notes], _FOOT_FONT)
     height = figure.get_figheight() + _FOOT_INCHES * (len(lines) - 1)
     figure.set_figheight(height)
     share = (_FOOT_INCHES * len(lines) + 0.04) / height
@@ -125,8 +128,20 @@ def footnote(figure: Figure, study: Study, table: FigureTable, note: str) -> Non
     below = share + _TITLE_INCHES / height
     engine.set(rect=(0, below, 1, 1 - below))
     figure.text(
-        0.01, 0.04 / height, "\n".join(lines), fontsize=6, color=QUIET, va="bottom", ha="left"
+        0.01,
+        0.04 / height,
+        "\n".join(lines),
+        fontproperties=_FOOT_FONT,
+        color=QUIET,
+        va="bottom",
+        ha="left",
     )
+
+
+def seeds_of(study: Study, table: FigureTable) -> int:
+    """Number of seeds in what the figure draws."""
+    frame = study.rows(table)
+    return int(frame["seed"].n_unique()) if "seed" in frame.columns else 1
 
 
 def _cycles(frame: Any, column: str) -> str:
@@ -135,11 +150,25 @@ def _cycles(frame: Any, column: str) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def _wrapped(parts: Sequence[str], width: int) -> list[str]:
+def wrapped(figure: Figure, parts: Sequence[str], font: FontProperties) -> list[str]:
+    """Lines that fit into the figure: broken between parts, inside only those that need it."""
+    agg: Any = RendererAgg
+    renderer = agg(figure.get_figwidth() * figure.dpi, 100, figure.dpi)
+    most = _LINE * figure.get_figwidth() * figure.dpi
+
+    def fits(line: str) -> bool:
+        return bool(renderer.get_text_width_height_descent(line, font, False)[0] <= most)
+
     lines: list[str] = []
     for part in parts:
-        if lines and len(lines[-1]) + 3 + len(part) <= width:
-            lines[-1] += " · " + part
-        else:
-            lines.append(part)
+        if lines and fits(f"{lines[-1]} · {part}"):
+            lines[-1] += f" · {part}"
+            continue
+        first, *words = part.split(" ")
+        lines.append(first)
+        for word in words:
+            if fits(f"{lines[-1]} {word}"):
+                lines[-1] += f" {word}"
+            else:
+                lines.append(word)
     return lines

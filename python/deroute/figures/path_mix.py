@@ -33,6 +33,10 @@ _HATCHES = ("", "", "////", "", "....")
 # Cells (panel x series) in a row of the figure.
 _COLUMNS = 4
 
+# Bounds of the width of a bar, as shares of the abscissa; distance between labels of ticks.
+_THINNEST, _WIDEST = 0.015, 0.15
+_LABEL_INCHES = 0.27
+
 
 def draw(study: Study, table: FigureTable) -> Figure:
     """Draw the figure: one cell per panel and series."""
@@ -52,7 +56,8 @@ def draw(study: Study, table: FigureTable) -> Figure:
     seen = np.zeros(len(kinds), dtype=bool)
     for panel, (name, label, frame) in zip(panels, cells, strict=True):
         x, shares = _shares(study, table, frame)
-        _stack(panel, x, shares, bars=table.x == ROUTER)
+        _stack(panel, x, shares)
+        _ticks(panel, x, 0.8 * size[0] / columns, "R" if table.x == ROUTER else "")
         seen |= shares.sum(axis=0) > 0
         panel.set_title(_title(name, label), loc="left", fontweight="bold", fontsize=8)
     panels[0].set_ylim(0, 100)
@@ -63,8 +68,9 @@ def draw(study: Study, table: FigureTable) -> Figure:
         for index, kind in enumerate(kinds)
         if seen[index]
     ]
-    layout.legend(figure, patches, table.title)
-    layout.footnote(figure, study, table, "path kinds by phase A of the Valiant path")
+    layout.legend(figure, patches, study, table)
+    notes = ["path kinds by phase A of the Valiant path"] if seen[1:].any() else []
+    layout.footnote(figure, study, table, notes)
     return figure
 
 
@@ -111,13 +117,34 @@ def _mean_shares(outcomes: Sequence[Outcome]) -> NDArray[np.float64]:
     return total / len(outcomes)
 
 
-def _stack(panel: Plot, x: NDArray[np.float64], shares: NDArray[np.float64], *, bars: bool) -> None:
-    width = 0.86 if bars or len(x) < 2 else 0.86 * float(np.diff(x).min())
+def bar_width(x: NDArray[np.float64]) -> float:
+    """Width of the bars at these places: most of the smallest spacing, within bounds."""
+    if len(x) < 2:
+        return 1.0
+    span = float(x[-1] - x[0])
+    return min(max(0.86 * float(np.diff(x).min()), _THINNEST * span), _WIDEST * span)
+
+
+def _stack(panel: Plot, x: NDArray[np.float64], shares: NDArray[np.float64]) -> None:
+    width = bar_width(x)
     below = np.zeros(len(x))
     for index in range(shares.shape[1]):
         panel.bar(x, shares[:, index], width, bottom=below, linewidth=0, **_fill(index))
         below += shares[:, index]
     panel.grid(visible=False, axis="x")
+    if len(x) == 1:
+        panel.set_xlim(x[0] - 2 * width, x[0] + 2 * width)
+
+
+def _ticks(panel: Plot, x: NDArray[np.float64], inches: float, prefix: str) -> None:
+    """A tick at every place, with a label wherever there is room for one."""
+    nearest = _LABEL_INCHES * float(x[-1] - x[0]) / inches
+    labels, last = [], -np.inf
+    for place in x:
+        room = place - last >= nearest
+        labels.append(f"{prefix}{place:g}" if room else "")
+        last = place if room else last
+    panel.set_xticks(x, labels)
 
 
 KIND = FigureKind(

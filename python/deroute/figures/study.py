@@ -30,6 +30,11 @@ class Study:
     engine: str
     #: Routers per group; None where the topology has no groups.
     routers_per_group: int | None = None
+    #: Title of the experiment: that of figures without one of their own.
+    title: str | None = None
+    #: When the traffic changes, in microseconds since the measurement began, for each outcome;
+    #: empty if it never does.
+    changes_us: Sequence[Sequence[float]] = ()
 
     def rows(self, table: FigureTable, **labels: Label | None) -> pl.DataFrame:
         """Rows that the figure draws and that carry these labels, with the column `row`."""
@@ -43,6 +48,12 @@ class Study:
     def outcomes_of(self, rows: pl.DataFrame) -> list[Outcome]:
         """Outcomes of rows that came from `rows`."""
         return [self.outcomes[index] for index in rows[ROW].to_list()]
+
+    def changes_of(self, rows: pl.DataFrame) -> set[float]:
+        """Times at which the traffic of some of these rows changes, in microseconds."""
+        if not self.changes_us:
+            return set()
+        return {time for index in rows[ROW].to_list() for time in self.changes_us[index]}
 
     def place(self, axis: str | None, label: Label | None) -> int:
         """Place of a label on its axis: it decides the look of a series."""

@@ -57,6 +57,7 @@ _RC: Any = {
     "legend.frameon": False,
     "legend.handlelength": 2.2,
     "legend.columnspacing": 1.4,
+    "text.parse_math": False,
     "svg.hashsalt": "deroute",
     "svg.fonttype": "path",
     "pdf.fonttype": 42,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deroute.figures import layout
-from deroute.figures.curves import Curve, band, draw_panels, line
+from deroute.figures.curves import Curve, Notes, band, draw_panels, line
 from deroute.figures.style import QUIET
 from deroute.figures.table import FigureKind, FigureTable, Option
 
@@ -19,19 +19,20 @@ if TYPE_CHECKING:
 def draw(study: Study, table: FigureTable) -> Figure:
     """Draw the figure; beyond saturation the curves show the plateau."""
     along_load = table.x == "load"
+    marks = Notes()
 
     def one(panel: Plot, curve: Curve) -> None:
-        band(panel, curve, curve.points)
-        line(panel, curve, curve.points)
+        marks.bands |= band(panel, curve, curve.points)
+        marks.hollow |= line(panel, curve, curve.points)
 
     figure, panels = draw_panels(study, table, "load.accepted", "load.accepted_ci95", one)
-    note = "bands: 95% confidence; hollow: not converged"
+    notes = marks.texts(layout.seeds_of(study, table))
     if along_load:
         highest = float(study.rows(table)["load.offered"].to_numpy().max())
         for panel in panels:
             panel.plot([0, highest], [0, highest], color=QUIET, linewidth=0.8, dashes=(4, 3))
         panels[0].set_xlim(0, 1.03 * highest)
-        note = "dashed grey: accepted = offered; " + note
+        notes.insert(0, "dashed grey: accepted = offered")
     limit = table.options["y_max"]
     panels[0].set_ylim(0, float(limit) if isinstance(limit, int | float) else None)
     layout.axis_titles(
@@ -39,8 +40,8 @@ def draw(study: Study, table: FigureTable) -> Figure:
         layout.OFFERED if along_load else str(table.x),
         "Accepted load (phits/host/cycle)",
     )
-    layout.legend(figure, layout.first_handles(panels), table.title)
-    layout.footnote(figure, study, table, note)
+    layout.legend(figure, layout.first_handles(panels), study, table)
+    layout.footnote(figure, study, table, notes)
     return figure
 
 

@@ -56,6 +56,8 @@ def draw(study: Study, table: FigureTable) -> Figure:
     size = (TWO_COLUMNS if len(names) > 1 else 4.6, 3.9)
     figure, grid = layout.new_figure(2, len(names), size, sharex=True, sharey="row")
     by = str(table.options["by"])
+    changes: list[set[float]] = [set() for _ in names]
+    bands = False
     for column, name in enumerate(names):
         layout.panel_title(grid[0, column], table.panel, name)
         for label in table.labels(study.axes, table.series):
@@ -64,9 +66,18 @@ def draw(study: Study, table: FigureTable) -> Figure:
             if not rows.is_empty():
                 line = trace(study.outcomes_of(rows), by)
                 index = study.place(table.series, label)
+                changes[column] |= study.changes_of(rows)
+                bands |= line.latency_ns.runs > 1
                 _line(grid[0, column], line.time_us, line.latency_ns, index, label)
                 _line(grid[1, column], line.time_us, line.misrouted_percent, index, label)
-    _finish(figure, grid, study, table, by)
+    _scales(grid, table)
+    for column, times in enumerate(changes):
+        _changes(grid[:, column].tolist(), times)
+    figure.align_ylabels()
+    layout.axis_titles(figure, f"Time of {by} since the measurement began (µs)", None)
+    layout.legend(figure, layout.first_handles(layout.flatten(grid)), study, table)
+    notes = ["bands: 95% confidence over the seeds"] if bands else []
+    layout.footnote(figure, study, table, notes)
     return figure
 
 
@@ -95,12 +106,7 @@ def _line(
     panel.fill_between(time_us, low, high, color=style.colour, alpha=0.2, linewidth=0)
 
 
-def _finish(
-    figure: Figure, grid: NDArray[np.object_], study: Study, table: FigureTable, by: str
-) -> None:
-    panels = layout.flatten(grid)
-    for panel in panels:
-        panel.axvline(0, color=QUIET, linewidth=0.8, dashes=(4, 3))
+def _scales(grid: NDArray[np.object_], table: FigureTable) -> None:
     grid[0, 0].set_ylim(bottom=0)
     grid[1, 0].set_ylim(-3, 104)
     grid[0, 0].set_ylabel("Mean latency (ns)")
@@ -110,10 +116,14 @@ def _finish(
         float(low) if isinstance(low, int | float) else None,
         float(high) if isinstance(high, int | float) else None,
     )
-    figure.align_ylabels()
-    layout.axis_titles(figure, f"Time of {by} since the measurement began (µs)", None)
-    layout.legend(figure, layout.first_handles(panels), table.title)
-    layout.footnote(figure, study, table, "bands: 95% confidence over the seeds")
+
+
+def _changes(panels: Sequence[Plot], times_us: set[float]) -> None:
+    """A dashed line through both panels of a column at each change that is within them."""
+    for panel in panels:
+        low, high = panel.get_xlim()
+        for time in sorted(time for time in times_us if low <= time <= high):
+            panel.axvline(time, color=QUIET, linewidth=0.9, dashes=(4, 3), label="traffic changes")
 
 
 KIND = FigureKind(
