@@ -60,7 +60,11 @@ def run_points(
         store.set_experiment(experiment.document)
         if experiment.path is not None:
             _copy(experiment.path, directory / COPY)
-        with closing(executor.run(points)) as events:
+        # A run that has ended just now may have finished some of them.
+        known = store.keys(_engine.VERSION)
+        todo = [point for point in points if point.key not in known]
+        report.kept += len(points) - len(todo)
+        with closing(executor.run(todo)) as events:
             for event in events:
                 if isinstance(event, Done):
                     store.put(_stored(event), event.arrays)

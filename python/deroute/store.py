@@ -10,14 +10,16 @@ import io
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deroute import lock
 from deroute.errors import InputError, Problem
 
 FILE = "results.sqlite"
@@ -25,6 +27,19 @@ FILE = "results.sqlite"
 #: Marks the file as a Deroute store ("DRTE").
 _APPLICATION_ID = 0x44525445
 _VERSION = 1
+#: Seconds to wait for another process that has the store locked.
+_PATIENCE = 30.0
+_SHORT_READ = sqlite3.SQLITE_IOERR_SHORT_READ
+_NOT_DAMAGE = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+)
 _TABLES = """
 CREATE TABLE experiment (document TEXT NOT NULL);
 CREATE TABLE points (
@@ -62,39 +77,56 @@ class Store:
     @classmethod
     @contextmanager
     def open(cls, directory: Path, *, create: bool = False) -> Iterator[Store]:
-        """Open the store of a result directory; `create` makes it if there is none."""
+        """Open the store of a result directory, to read it.
+
+        With `create` it is opened for a run: made if there is none, written, and held against
+        other runs until it is closed. Reading needs no right to write, and no free space.
+        """
         file = directory / FILE
-        if not file.exists() and not create:
+        if create:
+            with _explained(file):
+                directory.mkdir(parents=True, exist_ok=True)
+            with ExitStack() as held:
+                with _explained(file):
+                    held.enter_context(lock.exclusive(directory))
+                yield from cls._writing(file)
+            return
+        if not file.exists():
             message = "there are no results here; `deroute run FILE` makes them"
             raise InputError([Problem(message, file=file)])
         with _explained(file):
-            directory.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(file, timeout=30.0, isolation_level=None)
+            connection = _reader(file)
+        try:
+            yield cls(connection, file)
+        finally:
+            connection.close()
+
+    @classmethod
+    def _writing(cls, file: Path) -> Iterator[Store]:
+        with _explained(file):
+            connection = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None)
         try:
             store = cls(connection, file)
             with _explained(file):
                 store._prepare()
             yield store
+            # One plain file then holds everything, which can be read anywhere; not while others
+            # are reading it.
+            with suppress(sqlite3.OperationalError):
+                connection.execute("PRAGMA busy_timeout = 0")
+                connection.execute("PRAGMA journal_mode = DELETE")
         finally:
             connection.close()
 
     def _prepare(self) -> None:
         run = self._connection.execute
-        (identity,) = run("PRAGMA application_id").fetchone()
-        (version,) = run("PRAGMA user_version").fetchone()
-        (tables,) = run("SELECT count(*) FROM sqlite_master").fetchone()
-        if tables and identity != _APPLICATION_ID:
-            raise sqlite3.DatabaseError("it is a database, but not a result store")
-        if tables and version != _VERSION:
-            raise sqlite3.DatabaseError(f"its layout is version {version}, not {_VERSION}")
-        (state,) = run("PRAGMA quick_check(1)").fetchone()
-        if state != "ok":
-            raise sqlite3.DatabaseError(str(state))
+        if not _is_empty(self._connection):
+            _check(self._connection)
         run("PRAGMA journal_mode = WAL")
         run("PRAGMA synchronous = FULL")
-        if not tables:
-            marks = f"PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {_VERSION};"
-            self._connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} {marks} COMMIT;")
+        with self._transaction():
+            if _is_empty(self._connection):
+                _make_tables(self._connection)
 
     def set_experiment(self, document: Mapping[str, Any]) -> None:
         """Remember which experiment the results belong to, as it was last run."""
@@ -142,8 +174,68 @@ class Store:
                 yield self._connection.execute
                 self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                # SQLite has rolled back already after some errors, such as a full disk.
+                if self._connection.in_transaction:
+                    with suppress(sqlite3.Error):
+                        self._connection.execute("ROLLBACK")
                 raise
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return not tables
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    for statement in _TABLES.split(";"):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {_VERSION}")
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    """That it is a store, of this version, and whole."""
+    (identity,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if identity != _APPLICATION_ID:
+        raise sqlite3.DatabaseError("it is a database, but not a result store")
+    if version != _VERSION:
+        raise sqlite3.DatabaseError(f"its layout is version {version}, not {_VERSION}")
+    (state,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if state != "ok":
+        raise sqlite3.DatabaseError(str(state))
+
+
+def _reader(file: Path) -> sqlite3.Connection:
+    """A connection that writes nothing.
+
+    SQLite needs files of its own beside a store that a run has open, or left when it was killed;
+    where it cannot make them, the store is read as if nobody ever wrote to it.
+    """
+    try:
+        return _read_only(file, "mode=ro")
+    except sqlite3.OperationalError as error:
+        try:
+            return _read_only(file, "mode=ro&immutable=1")
+        except sqlite3.OperationalError:
+            raise error from None
+
+
+def _read_only(file: Path, options: str) -> sqlite3.Connection:
+    uri = f"{file.absolute().as_uri()}?{options}"
+    connection = sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
+    try:
+        if not _is_empty(connection):
+            _check(connection)
+            return connection
+    except BaseException:
+        connection.close()
+        raise
+    connection.close()
+    # A run has only just begun.
+    empty = sqlite3.connect(":memory:", isolation_level=None)
+    _make_tables(empty)
+    return empty
 
 
 def read_arrays(file: Path, key: str, engine: str) -> dict[str, NDArray[Any]]:
@@ -166,9 +258,19 @@ def _explained(file: Path) -> Iterator[None]:
     """Turns what SQLite and the file system complain about into an input error."""
     try:
         yield
-    except (sqlite3.DatabaseError, OSError, ValueError) as error:
-        message = (
-            f"cannot be used as a result store: {error}. It was left as it is: move it away to"
-            " start anew, or try `sqlite3 FILE .recover` to save what is in it"
-        )
+    except (sqlite3.DatabaseError, OSError, ValueError, BadZipFile) as error:
+        message = f"cannot be used as a result store: {error}"
+        if file.exists() and _is_damage(error):
+            message += (
+                ". It was left as it is: move it away to start anew, or try"
+                " `sqlite3 FILE .recover` to save what is in it"
+            )
         raise InputError([Problem(message, file=file)]) from error
+
+
+def _is_damage(error: Exception) -> bool:
+    """Whether the file is to blame, not the disk, the rights or another process."""
+    if isinstance(error, OSError):
+        return False
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is None or code == _SHORT_READ or code & 0xFF not in _NOT_DAMAGE

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deroute import _engine, executors, runner
+from deroute import _engine, executors, lock, runner
 from deroute.errors import InputError
 from deroute.executors import Done, Failed, Resources
 from deroute.experiment import Experiment, Point
@@ -45,11 +45,52 @@ def test_a_point_is_never_overwritten(tmp_path: Path) -> None:
         ]
 
 
-def test_two_writers_share_a_store(tmp_path: Path) -> None:
+def test_a_store_is_read_while_a_run_writes(tmp_path: Path) -> None:
     with Store.open(tmp_path, create=True) as one, Store.open(tmp_path) as other:
         one.put(POINT, ARRAYS)
-        other.put(Stored("second", "1.0", "{}", "{}", 1.0), ARRAYS)
-        assert one.keys("1.0") == other.keys("1.0") == {"key", "second"}
+    with Store.open(tmp_path, create=True) as one:
+        one.put(Stored("second", "1.0", "{}", "{}", 1.0), ARRAYS)
+        with Store.open(tmp_path) as other:
+            assert one.keys("1.0") == other.keys("1.0") == {"key", "second"}
+    assert [file.name for file in tmp_path.iterdir()] == [FILE]
+
+
+def test_a_second_run_is_refused(tmp_path: Path) -> None:
+    with Store.open(tmp_path, create=True):
+        with pytest.raises(InputError) as caught, Store.open(tmp_path, create=True):
+            pass
+        assert str(caught.value) == f"another run is using {tmp_path}"
+    (tmp_path / lock.FILE).touch()
+    with Store.open(tmp_path, create=True) as store:
+        store.put(POINT, ARRAYS)
+
+
+def test_readers_write_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store.open(tmp_path, create=True) as store:
+        store.put(POINT, ARRAYS)
+    connect, uris = sqlite3.connect, list[str]()
+
+    def refusing(file: Any, **options: Any) -> sqlite3.Connection:
+        uris.append(str(file))
+        if "immutable" not in str(file):
+            raise sqlite3.OperationalError("unable to open database file")
+        return connect(file, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", refusing)
+    with Store.open(tmp_path) as store:
+        assert store.points() == [POINT]
+        with pytest.raises(InputError, match="readonly"):
+            store.put(POINT, ARRAYS)
+    assert ["mode=ro" in uri for uri in uris] == [True, True]
+
+
+def test_a_full_disk_is_no_damage(tmp_path: Path) -> None:
+    with Store.open(tmp_path, create=True) as store:
+        pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+        store._connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(InputError, match=r"is full$"):
+            store.put(POINT, {"arrays.a": np.random.default_rng(1).random(50_000)})
+        assert store.points() == []
 
 
 def _garbage(file: Path) -> None:
