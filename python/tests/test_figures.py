@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
 import synthetic
-from deroute.figures import CATALOGUE, FORMATS, FigureError, choose, draw, read_figures
+from deroute.cli.plot import _microseconds
+from deroute.experiment import Experiment
+from deroute.figures import CATALOGUE, FORMATS, FigureError, Study, choose, draw, read_figures
 from deroute.figures.latency import steady_part
+from deroute.figures.path_mix import bar_width
+from deroute.figures.style import paper
 from deroute.figures.table import FigureTable
+from deroute.plan import check_experiment
+
+GUIDE = Path(__file__).parents[2] / "docs" / "experiment-files.md"
 
 AXES = {"traffic": ("UN", "ADV+1"), "routing": ("MIN", "PB"), "load": (0.1, 0.5), "seed": (1, 2)}
 
@@ -122,3 +134,79 @@ def test_figures_are_chosen_by_name() -> None:
 def test_unknown_formats_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FigureError, match="png, svg, pdf"):
         draw(small(), read(), tmp_path / "fig", ["jpeg"])
+
+
+def drawn(study: Study, **keys: object) -> Figure:
+    """The figure of a table, not saved."""
+    table = read(**keys)  # type: ignore[arg-type]
+    with paper():
+        return CATALOGUE[table.kind].draw(study, table)
+
+
+def footer(figure: Figure) -> str:
+    """Text of the footer of a figure."""
+    return next(text.get_text() for text in figure.texts if "Deroute" in text.get_text())
+
+
+def test_footers_fit_and_explain_only_what_is_there() -> None:
+    study = small()
+    figure = drawn(study, kind="transient")
+    assert "bands" in footer(figure)
+    figure.draw_without_rendering()
+    for text in figure.texts:
+        assert text.get_window_extent().x1 <= figure.bbox.x1
+    latency = footer(drawn(study, panel=None, where={"traffic": "UN"}))
+    assert not any(word in latency for word in ("hollow", "carets", "arrows"))
+    one = synthetic.study(("MIN", "PB"), ("UN", "ADV+1"), (0.1, 0.5), (1,), series=True)
+    assert "bands" not in footer(drawn(one, kind="transient"))
+    assert "error bars" not in footer(drawn(one, kind="fairness"))
+
+
+def test_points_that_have_no_place_are_marked_at_the_top() -> None:
+    study = synthetic.study(("MIN", "VLB lgl"), ("UN", "ADV+1"), (0.1, 0.5), (1, 2))
+    axes = AXES | {"routing": ("MIN", "VLB lgl")}
+    assert "carets" in footer(drawn(study, axes=axes))
+    doubtful = study.frame.with_columns(pl.lit("not-converged").alias("verdict.state"))
+    figure = drawn(replace(study, frame=doubtful), axes=axes, y_max=100)
+    assert "arrows" in footer(figure)
+    assert "hollow" in footer(figure)
+    assert "carets" not in footer(figure)
+
+
+def test_a_transient_figure_shows_when_the_traffic_changes() -> None:
+    study = small()
+    changed = replace(study, changes_us=[[2.0]] * len(study.outcomes), title="Costs $5 and $6")
+    (legend,) = drawn(changed, kind="transient").legends
+    assert "traffic changes" in [text.get_text() for text in legend.get_texts()]
+    assert legend.get_title().get_text() == "Costs $5 and $6"
+    assert not legend.get_title().get_parse_math()
+    (legend,) = drawn(study, kind="transient").legends
+    assert "traffic changes" not in [text.get_text() for text in legend.get_texts()]
+
+
+def test_bars_are_neither_hairlines_nor_walls() -> None:
+    assert bar_width(np.array([0.0, 0.001, 1.0])) == pytest.approx(0.015)
+    assert bar_width(np.array([0.0, 1.0])) == pytest.approx(0.15)
+    assert bar_width(np.array([0.0, 0.1, 0.2, 1.0])) == pytest.approx(0.086)
+
+
+def test_times_of_changes_in_every_unit() -> None:
+    times = [_microseconds(time, 2.0) for time in (500, "5 us", "5us", "700 ns", "0.5 ms")]
+    assert times == pytest.approx([1.0, 5.0, 5.0, 0.7, 500.0])
+
+
+def test_the_guide_shows_valid_experiments() -> None:
+    blocks = re.findall(r"^```toml\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.M | re.S)
+    documents = [tomllib.loads(block) for block in blocks]
+    whole = [document for document in documents if "base" in document]
+    assert whole
+    for document in whole:
+        check_experiment(Experiment.from_document(document))
+    for table in (table for document in documents for table in document.get("figure", [])):
+        read_figures([table], {"routing": ("VLB", "PB"), "load": (0.3,), "seed": (1,)})
+
+
+def test_the_guide_names_every_kind_and_key() -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    for kind in CATALOGUE.values():
+        assert all(f"`{word}`" in text for word in (kind.name, *kind.options))
