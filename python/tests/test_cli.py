@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from conftest import EXPERIMENT
 from deroute.cli import COMMANDS, app
 from deroute.frame import load_results
-from deroute.store import FILE
+from deroute.store import FILE, Store
 
 
 def call(*arguments: object, code: int = 0) -> Any:
@@ -108,6 +108,7 @@ def test_point_prints_the_whole_result(experiment_file: Path) -> None:
     assert len(document["arrays"]["injected_by_host"]) == 72
     result = call("point", experiment_file, "--where", "routing=VLB", "--where", "load=0.2")
     assert "load.offered" in result.stdout
+    assert "cycles = " in result.stdout
 
 
 def test_schema_is_json() -> None:
@@ -135,6 +136,7 @@ def test_every_command_has_help_with_an_example() -> None:
         (["point", "FILE", "--where", "routing=XY"], ["--where", "MIN, VLB"]),
         (["point", "FILE", "--where", "route=XY"], ["--where", "routing, load, seed"]),
         (["run", "FILE", "--executor", "slurm"], ["slurm", "local, dask"]),
+        (["run", "missing.toml", "--executor", "slurm"], ["slurm", "local, dask"]),
         (["run", "FILE", "--jobs", "-1"], ["jobs"]),
         (["run", "FILE", "--jbs", "1"], ["--jbs"]),
         (["shw", "DIR"], ["shw"]),
@@ -210,7 +212,7 @@ def _wait_for_points(directory: Path, count: int) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
 def test_an_interrupted_run_continues(name: str, experiment_file: Path, tmp_path: Path) -> None:
     experiment_file.write_text(SLOW)
     where = tmp_path / "results"
@@ -219,8 +221,8 @@ def test_an_interrupted_run_continues(name: str, experiment_file: Path, tmp_path
     os.kill(process.pid, getattr(signal, name))
     begin = time.monotonic()
     _, errors = process.communicate(timeout=20)
-    if name == "SIGINT":
-        assert process.returncode == 130
+    if name != "SIGKILL":
+        assert process.returncode == {"SIGINT": 130, "SIGTERM": 143}[name]
         assert time.monotonic() - begin < 3
         assert "Continue with the same command" in errors
         assert "Traceback" not in errors
@@ -246,3 +248,23 @@ def test_a_killed_run_gives_the_results_of_a_whole_one(
     connection.close()
     call("run", experiment_file, "--dir", killed)
     assert load_results(killed).frame.equals(load_results(whole).frame)
+
+
+def test_a_second_run_is_refused_in_one_line(experiment_file: Path, tmp_path: Path) -> None:
+    where = tmp_path / "results"
+    with Store.open(where, create=True):
+        output = call("run", experiment_file, "--dir", where, code=2).output
+    assert output.split() == f"error: another run is using {where}".split()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", ["show", "plot"])
+def test_output_that_cannot_be_written_is_one_line(command: str, directory: Path) -> None:
+    arguments = [sys.executable, "-m", "deroute", command, str(directory)]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            arguments, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "No space left" in done.stderr

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +25,7 @@ from deroute.experiment import Experiment
 BAD_INPUT = 2
 FAILED = 1
 INTERRUPTED = 130
+TERMINATED = 143
 
 _PIPE_WIDTH = 160
 
@@ -49,7 +54,10 @@ class Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
-            return super().invoke(ctx)
+            with _termination():
+                result = super().invoke(ctx)
+                sys.stdout.flush()
+                return result
         except InputError as error:
             report(error.problems)
         except SpecError as error:
@@ -57,13 +65,52 @@ class Group(TyperGroup):
         except SimulationError as error:
             err().print(Text(f"error: {error}", style="red"))
             raise typer.Exit(FAILED) from None
-        except KeyboardInterrupt:
-            raise typer.Exit(INTERRUPTED) from None
+        except KeyboardInterrupt as error:
+            raise typer.Exit(interrupted(error)) from None
         except BrokenPipeError:
             # The reader of a pipe has gone, as `head` does.
+            _drop_output()
             sys.stderr.close()
             raise typer.Exit(FAILED) from None
+        except OSError as error:
+            _drop_output()
+            err().print(Text(f"error: {error}", style="red"), soft_wrap=True)
+            raise typer.Exit(FAILED) from None
         raise typer.Exit(BAD_INPUT)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: what a batch system sends before it kills. Everything stops as on Ctrl-C."""
+
+
+def interrupted(error: KeyboardInterrupt) -> int:
+    """Exit code after Ctrl-C or SIGTERM."""
+    return TERMINATED if isinstance(error, Terminated) else INTERRUPTED
+
+
+@contextmanager
+def _termination() -> Iterator[None]:
+    """Turns SIGTERM into an exception."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def terminate(*_: object) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _drop_output() -> None:
+    """Forget what could not be written, so that Python does not try again when it ends."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def report(problems: Sequence[Problem]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +17,13 @@ from deroute.errors import InputError, SpecError
 from deroute.experiment import Experiment, Value
 from deroute.results import Outcome
 from deroute.spec import assign
+
+#: Units of results, by the first part of their names; times are given in cycles and ns.
+_UNITS: Mapping[str, str] = {
+    "cycle_ns": "ns",
+    "phit_bytes": "B",
+    "load": "phits/host/cycle",
+}
 
 
 def point(
@@ -94,5 +102,15 @@ def _value(text: str) -> Any:
 def _table(outcome: Outcome) -> Table:
     table = Table.grid(padding=(0, 2))
     for name, value in outcome.scalars().items():
-        table.add_row(name, f"{value:.6g}" if isinstance(value, float) else str(value))
+        shown = f"{value:.6g}" if isinstance(value, float) else str(value)
+        table.add_row(name, shown, "" if value is None else _unit(name, value, outcome.cycle_ns))
     return table
+
+
+def _unit(name: str, value: object, cycle_ns: float) -> str:
+    if name in ("latency.histogram_error", "verdict.state", "verdict.reasons"):
+        return ""
+    group = name.partition(".")[0]
+    if group in ("latency", "measured_from", "measured_cycles") and isinstance(value, int | float):
+        return f"cycles = {value * cycle_ns:.6g} ns"
+    return _UNITS.get(group, "")

@@ -95,14 +95,19 @@ def _run(
     todo = runner.unfinished(checked.points, directory)
     report = runner.Report(total=len(checked.points), kept=len(checked.points) - len(todo))
     columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=app.err(), disable=not todo) as bar:
-        task = bar.add_task(experiment.name, total=len(todo))
+    bar = Progress(*columns, console=app.err(), disable=not todo)
+    task = bar.add_task(experiment.name, total=len(todo))
 
-        def watch(event: Event) -> None:
-            bar.advance(task, 0 if isinstance(event, Running) else 1)
+    def watch(event: Event) -> None:
+        bar.start()
+        bar.advance(task, 0 if isinstance(event, Running) else 1)
 
-        pool = executors.make("local", Resources(jobs, 1, None))
+    pool = executors.make("local", Resources(jobs, 1, None))
+    try:
         runner.run_points(experiment, todo, directory, pool, report=report, watch=watch)
+    finally:
+        if bar.live.is_started:
+            bar.stop()
     for failure in report.failed:
         app.err().print(f"[bold red]failed:[/] {escape(f'{failure.point}: {failure.message}')}")
     figures = plot_directory(directory, formats) if report.left < report.total else []

@@ -55,6 +55,7 @@ def run(
     - `deroute run experiments/dragonfly-h6.toml --jobs 8 --dir runs/night`
     - `deroute run FILE --executor dask --address tcp://head:8786`
     """
+    executors.known(executor)
     experiment = Experiment.load(file)
     checked = plan.check_experiment(experiment)
     where = directory or runner.default_directory(experiment)
@@ -66,12 +67,12 @@ def run(
     try:
         with _Bar(experiment.name, todo) as watch:
             runner.run_points(experiment, todo, where, pool, report=report, watch=watch)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         app.err().print(
             f"Stopped with {report.done} points done and {report.left} to do; everything done is"
             f" in {where / FILE}.\nContinue with the same command."
         )
-        raise typer.Exit(app.INTERRUPTED) from None
+        raise typer.Exit(app.interrupted(error)) from None
     _finish(report, where, bool(experiment.figures))
 
 
@@ -110,16 +111,21 @@ class _Bar:
             name, total=sum(self._weights.values()), done=0, points=len(points)
         )
         self._done = 0
+        # With the first event: what goes wrong before it leaves no empty bar.
+        self._started = False
         self._reported = time.monotonic()
 
     def __enter__(self) -> Callable[[Event], None]:
-        self._progress.start()
         return self._update
 
     def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+        if self._started:
+            self._progress.stop()
 
     def _update(self, event: Event) -> None:
+        if not self._started:
+            self._started = True
+            self._progress.start()
         key = event.point.key
         fraction = event.fraction if isinstance(event, Running) else 1.0
         self._done += not isinstance(event, Running)

@@ -40,10 +40,10 @@ def _table(results: Results, frame: pl.DataFrame) -> Table:
     by = axes or ["load.offered"]
     rows = frame.group_by(by, maintain_order=True).agg(
         pl.col("load.accepted", "fairness.jain_routers", "hops_mean").mean(),
-        pl.col("load.offered").first().alias("offered"),
-        (pl.col("latency.mean") * cycle).mean().alias("latency"),
-        (pl.col("latency.p99") * cycle).mean().alias("p99"),
-        pl.len().alias("seeds"),
+        pl.col("load.offered").first().alias("show.offered"),
+        (pl.col("latency.mean") * cycle).mean().alias("show.latency"),
+        (pl.col("latency.p99") * cycle).mean().alias("show.p99"),
+        pl.len().alias("show.seeds"),
         pl.col("verdict.state"),
     )
     table = Table(title=results.experiment.title, box=None, header_style="bold")
@@ -56,13 +56,13 @@ def _table(results: Results, frame: pl.DataFrame) -> Table:
         state = analysis.worst_state(row["verdict.state"])
         table.add_row(
             *(str(row[axis]) for axis in axes),
-            f"{row['offered']:.3f}",
+            f"{row['show.offered']:.3f}",
             f"{row['load.accepted']:.3f}",
-            f"{row['latency']:,.0f}",
-            f"{row['p99']:,.0f}",
+            f"{row['show.latency']:,.0f}",
+            f"{row['show.p99']:,.0f}",
             f"{row['hops_mean']:.2f}",
             f"{row['fairness.jain_routers']:.4f}",
-            str(row["seeds"]),
+            str(row["show.seeds"]),
             f"[{_STYLES[state]}]{state}[/]",
         )
     return table

@@ -16,6 +16,7 @@ __all__ = [
     "Failed",
     "Resources",
     "Running",
+    "known",
     "make",
 ]
 
@@ -26,8 +27,13 @@ CATALOGUE: Mapping[str, Callable[[Resources], Executor]] = {
 }
 
 
-def make(name: str, resources: Resources) -> Executor:
-    """The executor of this name."""
+def known(name: str) -> None:
+    """Refuse a name that is no executor's."""
     if name not in CATALOGUE:
         raise InputError.of(f"unknown executor {name!r}", "--executor", CATALOGUE)
+
+
+def make(name: str, resources: Resources) -> Executor:
+    """The executor of this name."""
+    known(name)
     return CATALOGUE[name](resources)
