@@ -19,6 +19,14 @@ DocumentPath = tuple[str | int, ...]
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
+_PATH = re.compile(r"[^.\[\]]+(\[\d+\]|\.[^.\[\]]+)*")
+
+
+def is_path(text: str) -> bool:
+    """Whether `parse_path` can read all of it."""
+    return _PATH.fullmatch(text) is not None
+
+
 def parse_path(text: str) -> DocumentPath:
     """`traffic.then[0].load` or `traffic.then.0.load` as steps."""
     return tuple(

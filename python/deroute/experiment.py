@@ -28,10 +28,17 @@ _KEYS = ("name", "title", "base", "axis", "skip", "figure")
 _AXIS_KEYS = ("name", "path", "values", "range")
 _VALUE_KEYS = ("label", "set")
 _RANGE_KEYS = ("from", "to", "step")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
+#: What a name of files must be.
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 _AXIS_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KINDS: Mapping[type, str] = {dict: "table", list: "list", str: "text"}
 _MOST_POINTS = 1_000_000
+#: Columns of results and of their averages, which an axis would hide.
+RESERVED = (
+    *("row", "router", "mean", "ci95", "runs", "state"),
+    *("cycle_ns", "phit_bytes", "measured_from", "measured_cycles"),
+    *("hops_mean", "blocked_attempts_mean"),
+)
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,7 @@ class Experiment:
         """Read an experiment from its document (the parsed file)."""
         reader = _Reader(document, path, text)
         reader.keys(document, (), _KEYS)
-        name = reader.text(document, (), "name", _NAME)
+        name = reader.text(document, (), "name", NAME)
         title = reader.text(document, (), "title", None, default=name)
         reader.typed(document, (), "base", dict)
         sweep = tuple(reader.axes())
@@ -163,6 +170,17 @@ class Experiment:
                     rest = wanted[len(steps) :]
                     return (*value.place, *self._set_steps(value, path), *rest)
         return ("base", *wanted)
+
+    def setter(self, labels: Mapping[str, Label], unknown: str) -> DocumentPath | None:
+        """The `path` of an axis, or the key of a `set`, that names the unknown entry of a spec."""
+        wanted = parse_path(unknown)
+        for index, axis in enumerate(self.sweep):
+            value = next((v for v in axis.values if v.label == labels.get(axis.name)), None)
+            for path in value.assignments if value else ():
+                if parse_path(path)[: len(wanted)] == wanted:
+                    steps = self._set_steps(value, path) if value else ()
+                    return (*value.place, *steps) if value and steps else ("axis", index, "path")
+        return None
 
     def _set_steps(self, value: Value, path: str) -> DocumentPath:
         place: Any = self.document
@@ -241,6 +259,9 @@ class _Reader:
             name = self.text(table, place, "name", _AXIS_NAME)
             if name in seen:
                 raise self.error((*place, "name"), f"the axis {name!r} exists already")
+            if name in RESERVED:
+                message = f"{name!r} is a column of the results: give the axis another name"
+                raise self.error((*place, "name"), message)
             seen.add(name)
             values = tuple(self.values(table, place))
             for label, group in itertools.groupby(sorted(str(v.label) for v in values)):
@@ -252,6 +273,8 @@ class _Reader:
         if ("values" in table) == ("range" in table):
             raise self.error(place, "an axis has either `values` or a `range`")
         path = self.text(table, place, "path", None) if "path" in table else None
+        if path is not None:
+            self.well_formed(path, (*place, "path"))
         if "range" in table:
             if path is None:
                 raise self.error((*place, "path"), "is missing: what the range varies")
@@ -270,13 +293,21 @@ class _Reader:
             label = value.get("label")
             if not isinstance(label, str | int | float) or isinstance(label, bool):
                 raise self.error((*place, "label"), "every table of values has a label")
-            return Value(label, dict(self.typed(value, place, "set", dict)), place)
+            assignments = dict(self.typed(value, place, "set", dict))
+            for key in assignments:
+                self.well_formed(key, (*place, "set", key))
+            return Value(label, assignments, place)
         if not isinstance(value, str | int | float) or isinstance(value, bool):
             raise self.error(place, f"{value!r} is not a label: write {{ label, set }}")
         if path is None:
             message = "the axis has no `path`: give one, or write { label = ..., set = { ... } }"
             raise self.error(place, message)
         return Value(value, {path: value}, place)
+
+    def well_formed(self, path: str, place: DocumentPath) -> None:
+        if not errors.is_path(path):
+            message = f"{path!r} is not a path such as traffic.load or traffic.then[0].load"
+            raise self.error(place, message)
 
     def range(self, table: Mapping[str, Any], place: DocumentPath) -> Iterator[int | float]:
         bounds = self.typed(table, place[:-1], "range", dict)

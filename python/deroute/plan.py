@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from deroute import _engine, figures
+from deroute import _engine, figures, rules
 from deroute.api import Footprint
 from deroute.errors import DocumentPath, InputError, Problem, SpecError
 from deroute.executors.local import cores
@@ -43,6 +43,8 @@ def check_experiment(experiment: Experiment) -> Checked:
         results = list(pool.map(_check, _distinct(points)))
     wrong = {key: result for key, result in results if isinstance(result, SpecError)}
     problems += _spec_problems(experiment, points, wrong)
+    if not wrong:
+        problems += rules.base_problems(experiment)
     if problems:
         raise InputError(_at_most(problems))
     prints = [result for _, result in results if isinstance(result, Footprint)]
@@ -72,9 +74,11 @@ def _figure_problems(experiment: Experiment) -> Iterable[Problem]:
             yield experiment.problem(steps, error.message, error.choices)
             return
     try:
-        figures.read_figures(experiment.figures, experiment.axes)
+        tables = figures.read_figures(experiment.figures, experiment.axes)
     except FigureError as error:
         yield experiment.problem(("figure",), error.message, error.choices)
+        return
+    yield from rules.figure_problems(experiment, tables)
 
 
 def _canonical_points(experiment: Experiment) -> Iterable[Point]:
@@ -130,6 +134,8 @@ def _spec_problem(
 ) -> Problem:
     note = f"{note or 'in a point'}, first {point}" if point.labels else ""
     place = experiment.origin(point.labels, error.path)
+    if error.message.startswith("unknown field"):
+        place = experiment.setter(point.labels, error.path) or place
     if place[0] != "base" and error.path:
         note = f"sets {error.path}; {note}"
     return experiment.problem(place, error.message, error.choices, note)

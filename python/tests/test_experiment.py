@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import EXPERIMENT, ROOT
+from deroute.api import simulate
 from deroute.errors import InputError, parse_path, show_path
-from deroute.experiment import Experiment
+from deroute.experiment import RESERVED, Experiment
 from deroute.plan import check_experiment
 from deroute.schema import experiment_schema
 from deroute.spec import assign, canonical, fingerprint
@@ -56,7 +57,7 @@ BAD: list[Mistake] = [
     ("load = 0.3\n", "lod = 0.3\n", "base.traffic.lod", "lod", "load"),
     ('latency = "15 ns"', 'latency = "15 KB"', "base.network.links.local.latency", "local =", "ns"),
     ("h = 2\n", "h = 2\ngroups = 10\n", "base.network.topology.dragonfly.groups", "groups", "9"),
-    ('path = "traffic.load"', 'path = "traffic.lod"', "axis[1].range", "range", "load"),
+    ('path = "traffic.load"', 'path = "traffic.lod"', "axis[1].path", "path", "load"),
     ("to = 0.3", "to = 1.3", "axis[1].range", "range", "rate"),
     (
         'phase_a = "lgl"',
@@ -78,6 +79,20 @@ BAD: list[Mistake] = [
     ("load = 0.3\n", "load = inf\n", "base.traffic.load", "load = inf", "finite"),
     ("p = 2\n", "p = 2000-01-01\n", "base.network.topology.dragonfly.p", "p = 2000", "text"),
     ('name = "small"', 'name = "../small"', "name", "name", "name"),
+    ('path = "traffic.load"', 'path = "trafic.load"', "axis[1].path", "path", "traffic"),
+    ('path = "traffic.load"', 'path = "traffic..[load"', "axis[1].path", "path", "not a path"),
+    ('name = "routing"', 'name = "state"', "axis[0].name", "state", "column"),
+    ('name = "latency"', 'name = "a\\u0000b"', "figure[0].name", "name = ", "names files"),
+    ('series = "routing"', 'series = "routing"\ny_max = 0', "figure[0].y_max", "y_max", "above 0"),
+    (
+        'series = "routing"',
+        'x = "routing"\nseries = "load"',
+        "figure[0].x",
+        'x = "routing"',
+        "load",
+    ),
+    ('kind = "latency"', 'kind = "transient"\npanel = "load"', "figure[0].kind", "kind", "probes"),
+    ("load = 0.3\n", "load = 7\n", "base.traffic.load", "load = 7", "rate"),
 ]
 
 
@@ -86,7 +101,7 @@ def test_mistakes_have_file_line_path_and_choices(tmp_path: Path, mistake: Mista
     old, new, path, line, word = mistake
     assert old in EXPERIMENT
     text = EXPERIMENT.replace(old, new, 1)
-    if path == "base.traffic.load":
+    if new == "load = inf\n":
         # The axis would replace it.
         text = text.replace('path = "traffic.load"', 'path = "traffic.packet_size"')
     problem = _problem(text, tmp_path)
@@ -95,6 +110,11 @@ def test_mistakes_have_file_line_path_and_choices(tmp_path: Path, mistake: Mista
     assert line in text.splitlines()[problem.line - 1], shown
     assert word in shown
     assert len(problem.lines()) <= 4
+
+
+def test_columns_of_results_are_no_axes(spec: dict[str, Any]) -> None:
+    columns = simulate(spec).scalars()
+    assert {column for column in columns if "." not in column} <= set(RESERVED)
 
 
 def test_what_is_not_toml_names_the_line(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from deroute import api
 from deroute.cli import app
-from deroute.errors import InputError, SpecError
+from deroute.errors import InputError, SpecError, is_path
 from deroute.experiment import Experiment, Value
 from deroute.results import Outcome
 from deroute.spec import assign
@@ -82,6 +82,8 @@ def _spec(
             chosen = next(value for value in axis.values if value.label == labels[axis.name])
             _apply(spec, chosen)
     for path, text in app.pairs(assignments, "--set").items():
+        if not is_path(path):
+            raise InputError.of(f"{path!r} is not a path such as traffic.load", "--set")
         assign(spec, path, _value(text))
     return spec, labels
 
