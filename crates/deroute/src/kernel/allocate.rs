@@ -296,8 +296,8 @@ impl Partition {
         let slot = &self.pool[queue.head];
         let (size, next, arrival) = (u32::from(queue.size), slot.next, slot.arrival);
 
-        // The crossbar is held until the tail has passed, which an injected packet's already has
-        // reached the queue.
+        // The crossbar is held until the tail has passed. The tail of an injected packet is already
+        // in the queue.
         let injection = input.kind == PortKind::Host;
         let tail = if injection { now + 1 } else { arrival + size };
         let (read_until, write_until) = match self.plant.crossbar {
