@@ -1,13 +1,22 @@
 //! Input-first separable allocation, and what a grant does.
 
 use super::packet::{NONE, Packet};
-use super::partition::Partition;
+use super::partition::{Partition, injection_queue};
 use super::plant::Crossbar;
 use super::state::{PortKind, PortQueues, Queue};
-use crate::ids::Cycle;
+use crate::ids::{Cycle, PortId};
 use crate::probe::collect::Delivery;
-use crate::routing::RouterView;
+use crate::routing::{Injection, RouterView};
 use crate::spec::{Arbiter, Pointer};
+
+/// Room for a head in the output that it wants.
+enum Room {
+    Enough,
+    /// Not before this cycle.
+    From(Cycle),
+    /// When credits arrive.
+    WithCredits,
+}
 
 impl Partition {
     /// Allocates in one router: rounds of input and output arbitration. Inputs that lost in one
@@ -26,9 +35,7 @@ impl Partition {
             }
         }
         let mut round = 1;
-        let mut granted = false;
         while !self.requested.is_empty() {
-            granted = true;
             let mut requested = std::mem::take(&mut self.requested);
             for out in requested.drain(..) {
                 self.serve(base, out);
@@ -45,22 +52,31 @@ impl Partition {
             }
             self.losers = losers;
         }
-        // Whoever lost the last round, or could decide anew after the grants, tries again.
+        // Whoever lost the last round tries again.
         while let Some(port) = self.losers.pop() {
             self.ripen_at(base + u32::from(port), self.now + 1);
         }
-        if granted && self.reconsiders {
-            self.retry_restless(base, words, word_count);
+        if self.watches.blocked {
+            self.tell_blocked(router, base);
         }
     }
 
-    fn retry_restless(&mut self, base: u32, words: usize, count: usize) {
-        for word in 0..count {
-            let mut bits = self.waits[words + word].restless;
-            while bits != 0 {
-                let port = (word as u32) * 64 + bits.trailing_zeros();
-                bits &= bits - 1;
-                self.ripen_at(base + port, self.now + 1);
+    /// Tells the routing algorithm which heads of injection queues were considered in vain.
+    fn tell_blocked(&mut self, router: u32, base: u32) {
+        let state = &self.routers[router as usize];
+        let ports = base..base + u32::from(state.ports);
+        // Hosts have the first ports. An algorithm that is told reconsiders, so that every head of
+        // an idle port was considered.
+        for port in ports {
+            let input = &self.inputs[port as usize];
+            if input.kind != PortKind::Host {
+                break;
+            }
+            if input.occupied != 0 && input.busy_until <= self.now {
+                let head = self.queues[input.queues as usize].head;
+                let queue = injection_queue(state, port, self.now);
+                let header = &self.pool[head].packet.header;
+                self.routing.injection(queue, Injection::Blocked, header);
             }
         }
     }
@@ -129,52 +145,47 @@ impl Partition {
         queue: usize,
         ripe_at: &mut Cycle,
     ) -> bool {
-        let again = self.reconsiders && self.inputs[input].kind == PortKind::Host;
+        let again = self.watches.reconsiders && self.inputs[input].kind == PortKind::Host;
         if !self.queues[queue].routed || again {
-            self.route(router, base, queue);
+            self.route(router, base, input, queue);
         }
-        if again {
-            let bit = input as u32 - base;
-            let words = self.routers[router as usize].words;
-            self.waits[(words + bit / 64) as usize].restless |= 1 << (bit % 64);
+        let (now, room) = (self.now, self.fits(base, queue));
+        match room {
+            Room::Enough => return true,
+            _ if again => *ripe_at = now + 1,
+            Room::From(at) => *ripe_at = (*ripe_at).min(at),
+            Room::WithCredits => {
+                let out = self.queues[queue].out;
+                self.outputs[(base + u32::from(out)) as usize].awaited = true;
+                let bit = input as u32 - base;
+                let words = self.routers[router as usize].words;
+                self.waits[(words + bit / 64) as usize].starved |= 1 << (bit % 64);
+            }
         }
-        self.fits(router, base, input, queue, ripe_at)
+        false
     }
 
-    /// The same for a head that has been routed.
+    /// Is there room for a head that has been routed?
     #[inline]
-    fn fits(
-        &mut self,
-        router: u32,
-        base: u32,
-        input: usize,
-        queue: usize,
-        ripe_at: &mut Cycle,
-    ) -> bool {
-        let bit = input as u32 - base;
+    fn fits(&self, base: u32, queue: usize) -> Room {
         let Queue { out, vc, size, .. } = self.queues[queue];
-        let output = &mut self.outputs[(base + u32::from(out)) as usize];
+        let output = &self.outputs[(base + u32::from(out)) as usize];
         if output.busy_until > self.now {
-            *ripe_at = (*ripe_at).min(output.busy_until);
-            return false;
+            return Room::From(output.busy_until);
         }
         if output.kind == PortKind::Link && output.credits(&self.credits, vc) < u32::from(size) {
-            output.awaited = true;
-            let words = self.routers[router as usize].words;
-            self.waits[(words + bit / 64) as usize].starved |= 1 << (bit % 64);
-            return false;
+            return Room::WithCredits;
         }
         let backlog = output.link_free.saturating_sub(self.now);
         let room = self.plant.output_buffer;
         if backlog.saturating_add(u32::from(size)) > room {
-            *ripe_at = (*ripe_at).min(output.link_free + u32::from(size) - room);
-            return false;
+            return Room::From(output.link_free + u32::from(size) - room);
         }
-        true
+        Room::Enough
     }
 
     /// Decides where the head of a queue goes.
-    fn route(&mut self, router: u32, base: u32, queue: usize) {
+    fn route(&mut self, router: u32, base: u32, input: usize, queue: usize) {
         let Self { routers, outputs, credits, plant, routing, queues, pool, now, .. } = self;
         let state = &mut routers[router as usize];
         let queue = &mut queues[queue];
@@ -190,6 +201,7 @@ impl Partition {
         let outputs = &outputs[first..first + usize::from(state.ports)];
         let mut view = RouterView {
             router: state.id,
+            input: PortId((input as u32 - base) as u16),
             now: *now,
             queues: &PortQueues { outputs, credits, plant },
             rng: &mut state.rng,
@@ -218,7 +230,7 @@ impl Partition {
             let index = base + u32::from(port);
             let input = &self.inputs[index as usize];
             let (next, decided) = (input.next_request, input.occupied.is_power_of_two());
-            let again = self.reconsiders && input.kind == PortKind::Host;
+            let again = self.watches.reconsiders && input.kind == PortKind::Host;
             if port != winner {
                 if decided && !again {
                     // Its only head wants this output: nothing to try before it is idle.
@@ -269,15 +281,14 @@ impl Partition {
             port = self.inputs[(base + u32::from(port)) as usize].next_request;
         }
         let output = &self.outputs[(base + u32::from(out)) as usize];
-        let (router, pointer) = (output.router, output.pointer);
+        let pointer = output.pointer;
         ports.sort_unstable_by_key(|&port| (port < pointer, port));
         // Those without room try again in the next cycle.
-        let mut ignored = Cycle::MAX;
         for port in ports {
             let input = (base + u32::from(port)) as usize;
             let queue =
                 self.inputs[input].queues as usize + usize::from(self.inputs[input].request);
-            if self.fits(router, base, input, queue, &mut ignored) {
+            if matches!(self.fits(base, queue), Room::Enough) {
                 self.grant(base, port, out);
             } else {
                 self.losers.push(port);
@@ -351,20 +362,21 @@ impl Partition {
         if kind == PortKind::Link {
             output.queued += size;
             *output.credits_mut(&mut self.credits, queue.vc) -= size;
-            if exit && self.watches {
+            if exit && self.watches.queues {
                 self.soil(router);
             }
         }
         if self.inputs[input_index].occupied != 0 {
             self.ripen_at(input_index as u32, read_until);
         }
-        if injection && self.reconsiders {
-            let words = self.routers[router as usize].words;
-            self.waits[(words + u32::from(port) / 64) as usize].restless &= !(1 << (port % 64));
-        }
         let mut packet = self.pool.remove(queue.head);
         if injection {
             packet.injected = now;
+            if self.watches.injections {
+                let state = &self.routers[router as usize];
+                let queue = injection_queue(state, base + u32::from(port), now);
+                self.routing.injection(queue, Injection::Left, &packet.header);
+            }
             self.inject(upstream.port, router, &packet, now - waited_from);
         } else {
             self.return_credit(upstream, in_vc, queue.size);

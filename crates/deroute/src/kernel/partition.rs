@@ -9,20 +9,20 @@ use std::sync::Arc;
 use super::packet::{Flight, NONE, Packet, Pool};
 use super::plant::Plant;
 use super::state::{
-    Host, Input, Link, Mail, Output, PortQueues, Queue, Router, Waits, credit, read_credit,
+    Host, Input, Link, Mail, Output, PortKind, PortQueues, Queue, Router, Waits, credit,
+    read_credit,
 };
 use super::wheel::Wheel;
-use crate::ids::{Cycle, RouterId};
+use crate::ids::{Cycle, PortId, RouterId};
 use crate::probe::collect::Collector;
-use crate::routing::{Header, Message, RouterView, Routing};
+use crate::routing::{self, Header, Injection, Message, Routing, Watches};
 
 pub(super) struct Partition {
     pub(super) plant: Arc<Plant>,
     pub(super) index: u32,
     pub(super) now: Cycle,
     pub(super) routing: Box<dyn Routing>,
-    pub(super) watches: bool,
-    pub(super) reconsiders: bool,
+    pub(super) watches: Watches,
     pub(super) by_age: bool,
     pub(super) routers: Vec<Router>,
     pub(super) inputs: Vec<Input>,
@@ -161,22 +161,14 @@ impl Partition {
         }
     }
 
-    /// The router changed: ports that decide anew become ripe, and, if credits arrived that were
-    /// awaited, ports that wait for credits.
-    fn stir(&mut self, router: u32, awaited: bool) {
+    /// Credits arrived that were awaited: ports that wait for credits become ripe.
+    fn stir(&mut self, router: u32) {
         let state = &self.routers[router as usize];
         let (first, count) = (state.words as usize, usize::from(state.ports).div_ceil(64));
-        let mut ripe = 0;
         for waits in &mut self.waits[first..first + count] {
-            waits.ripe |= waits.restless;
-            if awaited {
-                waits.ripe |= std::mem::take(&mut waits.starved);
-            }
-            ripe |= waits.ripe;
+            waits.ripe |= std::mem::take(&mut waits.starved);
         }
-        if ripe != 0 {
-            self.wake(router);
-        }
+        self.wake(router);
     }
 
     /// A head arrives at an input port.
@@ -186,6 +178,11 @@ impl Partition {
         let size = packet.size;
         let index = self.pool.insert(packet, now);
         let input = &mut self.inputs[port as usize];
+        if self.watches.injections && input.kind == PortKind::Host {
+            let state = &self.routers[input.router as usize];
+            let queue = injection_queue(state, port, now);
+            self.routing.injection(queue, Injection::Entered, &packet.header);
+        }
         let queue = &mut self.queues[input.queues as usize + usize::from(vc)];
         if queue.head != NONE {
             let tail = std::mem::replace(&mut queue.tail, index);
@@ -207,11 +204,10 @@ impl Partition {
         *output.credits_mut(&mut self.credits, vc) += size;
         output.queued -= size;
         let (router, exit) = (output.router, output.exit);
-        let awaited = std::mem::take(&mut output.awaited);
-        if awaited || self.reconsiders {
-            self.stir(router, awaited);
+        if std::mem::take(&mut output.awaited) {
+            self.stir(router);
         }
-        if exit && self.watches {
+        if exit && self.watches.queues {
             self.soil(router);
         }
     }
@@ -229,19 +225,13 @@ impl Partition {
     fn refresh(&mut self) {
         let mut dirty = std::mem::take(&mut self.dirty);
         for &index in &dirty {
-            let Self { routers, outputs, credits, plant, routing, outgoing, now, .. } = self;
+            let Self { routers, outputs, credits, plant, routing, outgoing, .. } = self;
             let router = &mut routers[index as usize];
             router.dirty = false;
             let base = router.port_base as usize;
             let outputs = &outputs[base..base + usize::from(router.ports)];
-            let mut view = RouterView {
-                router: router.id,
-                now: *now,
-                queues: &PortQueues { outputs, credits, plant },
-                rng: &mut router.rng,
-            };
             let id = router.id;
-            routing.queues_changed(&mut view, outgoing);
+            routing.queues_changed(id, &PortQueues { outputs, credits, plant }, outgoing);
             let mut outgoing = std::mem::take(&mut self.outgoing);
             for message in outgoing.drain(..) {
                 self.send(id, message);
@@ -271,22 +261,6 @@ impl Partition {
         let (from, content) = self.messages[slot as usize];
         self.free_messages.push(slot);
         self.routing.message(from, content);
-        if !self.reconsiders {
-            return;
-        }
-        let first = self.routers[0].id.0;
-        let topology = Arc::clone(&self.plant.topology);
-        let domain = topology.domain(from);
-        let mut local = from.0 - first;
-        while local > 0 && topology.domain(RouterId(first + local - 1)) == domain {
-            local -= 1;
-        }
-        while let Some(state) = self.routers.get(local as usize)
-            && topology.domain(state.id) == domain
-        {
-            self.stir(local, false);
-            local += 1;
-        }
     }
 
     /// Time for a packet of a host.
@@ -361,6 +335,13 @@ impl Partition {
             self.arrivals.push(at, flight);
         }
     }
+}
+
+/// The injection queue behind a host port, as routing knows it.
+#[inline]
+pub(super) fn injection_queue(router: &Router, port: u32, now: Cycle) -> routing::Queue {
+    let port = PortId((port - router.port_base) as u16);
+    routing::Queue { router: router.id, port, now }
 }
 
 /// Reads something of each of several ports, so that their cache lines are fetched together and

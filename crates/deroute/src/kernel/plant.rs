@@ -90,7 +90,7 @@ impl Plant {
         let topology = topology::build(&spec.network.topology)?;
         let classes = links(spec, &scale, &*topology)?;
         let latency = classes.iter().map(|class| class.latency).collect();
-        let fabric = Fabric { topology: Arc::clone(&topology), latency };
+        let fabric = Fabric { topology: Arc::clone(&topology), latency, scale };
         let routing = routing(&fabric)?;
         enough_vcs(&classes, &*topology, routing.nonminimal)?;
         let times = times(spec, &scale)?;

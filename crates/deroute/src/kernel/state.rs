@@ -138,8 +138,6 @@ pub(super) struct Waits {
     pub(super) ripe: u64,
     /// A head waits for credits.
     pub(super) starved: u64,
-    /// A head decides anew whenever anything changes in the router.
-    pub(super) restless: u64,
 }
 
 pub(super) struct Host {

@@ -5,6 +5,8 @@
 //! parameters and its [`Routing`], and a line in the catalogue below. `CONTRIBUTING.md` walks
 //! through it.
 
+pub mod acor;
+pub mod phase_a;
 pub mod spec;
 mod trace;
 
@@ -18,7 +20,7 @@ pub use trace::trace;
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::PathKind;
 use crate::rng::Stream;
-use crate::spec::{SpecError, VcUse};
+use crate::spec::{Scale, SpecError, VcUse};
 use crate::topology::{Hop, Leg, Topology};
 
 /// The part of a packet that routing reads and writes.
@@ -84,6 +86,8 @@ pub trait Queues {
 pub struct RouterView<'a> {
     /// The router.
     pub router: RouterId,
+    /// The port at whose head the packet is.
+    pub input: PortId,
     /// The current cycle.
     pub now: Cycle,
     /// Its queues.
@@ -101,30 +105,79 @@ pub struct Message {
     pub content: u32,
 }
 
+/// What an algorithm wants to be told of its routers. Nothing by default: what is not asked for
+/// costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Watches {
+    /// Heads of injection queues are routed again in every cycle in which they wait.
+    pub reconsiders: bool,
+    /// [`Routing::queues_changed`].
+    pub queues: bool,
+    /// [`Routing::injection`] with [`Injection::Entered`] and [`Injection::Left`].
+    pub injections: bool,
+    /// [`Routing::injection`] with [`Injection::Blocked`]; needs `reconsiders`.
+    pub blocked: bool,
+}
+
+/// What happens to a packet in an injection queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Injection {
+    /// It reached its router.
+    Entered,
+    /// At the head of its queue, in a cycle in which the input port was idle, it was not granted.
+    Blocked,
+    /// It was granted, and leaves.
+    Left,
+}
+
+/// The place of an injection queue, and the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// Its router.
+    pub router: RouterId,
+    /// Its port.
+    pub port: PortId,
+    /// The current cycle.
+    pub now: Cycle,
+}
+
 /// A routing algorithm, with the state of every router that it is asked for.
 pub trait Routing: Send {
     /// Chooses the next hop of a packet at the head of a queue. The packet is not at its
     /// destination router (or still in phase A), and the intermediate router has already been
-    /// recognised: the leg is up to date. Called when the head is first considered, and, if
-    /// [`Routing::reconsiders`], again in every cycle in which it waits in an injection queue.
+    /// recognised: the leg is up to date. Called when the head is first considered, and, if the
+    /// algorithm reconsiders, again every time that it is considered in an injection queue.
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop;
 
-    /// Heads of injection queues are routed again while they wait.
-    fn reconsiders(&self) -> bool {
-        false
-    }
-
-    /// [`Routing::queues_changed`] wants to be called.
-    fn watches_queues(&self) -> bool {
-        false
+    /// What else the algorithm wants to be told; asked once.
+    fn watches(&self) -> Watches {
+        Watches::default()
     }
 
     /// The queues of a router changed in the previous cycle, or credits arrived in this one.
     /// Messages go to all other routers of the domain.
-    fn queues_changed(&mut self, _view: &mut RouterView<'_>, _messages: &mut Vec<Message>) {}
+    fn queues_changed(
+        &mut self,
+        _router: RouterId,
+        _queues: &dyn Queues,
+        _messages: &mut Vec<Message>,
+    ) {
+    }
 
     /// A message arrived in the domain of `from`, which sent it.
     fn message(&mut self, _from: RouterId, _content: u32) {}
+
+    /// Something happened to a packet in an injection queue. Entering packets are seen before the
+    /// heads of the cycle are routed, blocked ones after all grants of the cycle.
+    fn injection(&mut self, _queue: Queue, _event: Injection, _header: &Header) {}
+
+    /// Names of the values that [`Routing::read`] gives for each router.
+    fn gauges(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Appends the state of a router at the beginning of cycle `now`, a value for each gauge.
+    fn read(&mut self, _router: RouterId, _now: Cycle, _values: &mut Vec<f64>) {}
 }
 
 /// What a routing algorithm is built from.
@@ -134,6 +187,8 @@ pub struct Fabric {
     pub topology: Arc<dyn Topology>,
     /// Latency of each link class in cycles.
     pub latency: Vec<Cycle>,
+    /// The units of the spec.
+    pub scale: Scale,
 }
 
 /// A routing algorithm that has been checked against the network.

@@ -34,8 +34,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ugal::{Ugal, UgalSpec};
-use super::{Fabric, Header, Message, Plan, RouterView, Routing, require_intermediates};
+use super::ugal::{Ugal, UgalPlan, UgalSpec};
+use super::{Fabric, Header, Injection, Message, Plan, Queue, Queues, RouterView, Routing, Watches};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::spec::SpecError;
 use crate::topology::{Hop, Topology};
@@ -81,14 +81,14 @@ struct Piggyback {
 }
 
 pub fn plan(spec: &PiggybackSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
-    require_intermediates(fabric, "routing.piggyback")?;
+    let ugal = UgalPlan::new(&spec.ugal, fabric, "routing.piggyback.ugal")?;
     let (fabric, spec) = (fabric.clone(), spec.clone());
     let agent = Box::new(move |first, count| -> Box<dyn Routing> {
         let topology = Arc::clone(&fabric.topology);
         let exits = topology.exits(first).len();
         let flags = vec![false; exits * count as usize];
         Box::new(Piggyback {
-            ugal: Ugal::new(Arc::clone(&topology), spec.ugal.clone()),
+            ugal: ugal.agent(first, count),
             topology,
             spec: spec.clone(),
             first,
@@ -131,25 +131,27 @@ impl Routing for Piggyback {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         if header.place == 0 {
             let flagged = self.flagged(view.router, header.destination);
-            return self.ugal.decide(view, header, flagged);
+            let threshold = (!flagged).then(|| self.ugal.threshold());
+            return self.ugal.decide(view, header, threshold);
         }
         self.ugal.follow(view.router, header)
     }
 
-    fn reconsiders(&self) -> bool {
-        self.ugal.redecides()
+    fn watches(&self) -> Watches {
+        Watches { queues: true, ..self.ugal.watches() }
     }
 
-    fn watches_queues(&self) -> bool {
-        true
-    }
-
-    fn queues_changed(&mut self, view: &mut RouterView<'_>, messages: &mut Vec<Message>) {
-        let ports = self.topology.exits(view.router);
-        let total: u64 = ports.clone().map(|p| u64::from(view.queues.port(PortId(p)))).sum();
+    fn queues_changed(
+        &mut self,
+        router: RouterId,
+        queues: &dyn Queues,
+        messages: &mut Vec<Message>,
+    ) {
+        let ports = self.topology.exits(router);
+        let total: u64 = ports.clone().map(|p| u64::from(queues.port(PortId(p)))).sum();
         for (exit, port) in ports.enumerate() {
-            let flag = self.congested(u64::from(view.queues.port(PortId(port))), total);
-            let cell = self.cell(view.router, exit);
+            let flag = self.congested(u64::from(queues.port(PortId(port))), total);
+            let cell = self.cell(router, exit);
             if self.own[cell] != flag {
                 self.own[cell] = flag;
                 let content = (exit as u32) << 1 | u32::from(flag);
@@ -161,5 +163,17 @@ impl Routing for Piggyback {
     fn message(&mut self, from: RouterId, content: u32) {
         let cell = self.cell(from, (content >> 1) as usize);
         self.seen[cell] = content & 1 == 1;
+    }
+
+    fn injection(&mut self, queue: Queue, event: Injection, header: &Header) {
+        self.ugal.injection(queue, event, header);
+    }
+
+    fn gauges(&self) -> Vec<String> {
+        self.ugal.gauges()
+    }
+
+    fn read(&mut self, router: RouterId, now: Cycle, values: &mut Vec<f64>) {
+        self.ugal.read(router, now, values);
     }
 }

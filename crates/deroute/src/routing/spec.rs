@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use super::Algorithm as Routing;
+pub use super::acor::{AcorScope, AcorSequence, AcorSpec, Thresholds};
 pub use super::minimal::MinimalSpec;
+pub use super::phase_a::Policy;
 pub use super::piggyback::PiggybackSpec;
 pub use super::ugal::{HopCount, QueueMetric, UgalSpec};
 pub use super::valiant::ValiantSpec;

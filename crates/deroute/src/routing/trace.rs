@@ -31,7 +31,7 @@ pub fn trace(
 ) -> Option<Vec<(RouterId, Hop)>> {
     let mut agent = (plan.agent)(RouterId(0), topology.routers());
     let mut header = Header::new(topology.router_of(to));
-    let mut at = topology.router_of(from);
+    let (mut at, mut input) = (topology.router_of(from), topology.port_of(from));
     let mut path = Vec::new();
     while path.len() < LONGEST {
         header.arrive(at);
@@ -41,12 +41,12 @@ pub fn trace(
             return Some(path);
         }
         let mut rng = Stream::new(seed, Owner::Router(at.0));
-        let mut view = RouterView { router: at, now: 0, queues: &Empty, rng: &mut rng };
+        let mut view = RouterView { router: at, input, now: 0, queues: &Empty, rng: &mut rng };
         let hop = agent.route(&mut view, &mut header);
         path.push((at, hop));
         header.place = hop.place;
         match topology.peer(at, hop.port) {
-            Peer::Router { router, .. } => at = router,
+            Peer::Router { router, port, .. } => (at, input) = (router, port),
             _ => return None,
         }
     }

@@ -33,10 +33,13 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Fabric, Header, Plan, RouterView, Routing, divert, follow, require_intermediates};
-use crate::ids::RouterId;
+use super::phase_a::{DetourPlan, Detours, Policy};
+use super::{
+    Fabric, Header, Injection, Plan, Queue, RouterView, Routing, Watches, divert, follow,
+};
+use crate::ids::{Cycle, RouterId};
 use crate::probe::PathKind;
-use crate::spec::{PhaseA, SpecError, VcUse};
+use crate::spec::{SpecError, VcUse};
 use crate::topology::{Hop, Leg, Topology};
 
 /// Parameters of UGAL with local information.
@@ -44,10 +47,14 @@ use crate::topology::{Hop, Leg, Topology};
 #[serde(deny_unknown_fields, default)]
 pub struct UgalSpec {
     /// Which routers may be the intermediate one. Default `lgl`.
-    pub phase_a: PhaseA,
+    pub phase_a: Policy,
     /// `lgl` may also draw a router of the source group (thesis Table 5-1, note 3). Default `true`;
     /// FOGSim's default is `false`.
     pub own_group: bool,
+    /// The intermediate router of a packet that stays in its partition (a Dragonfly's group) is drawn
+    /// there (thesis 5.2). Default `false`; `true` with ACOR.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restricted: Option<bool>,
     /// `T` of equation 2-1 in phits; positive favours the minimal path. Default 0.
     pub threshold: i32,
     /// What `Q` measures. Default `port`.
@@ -57,6 +64,9 @@ pub struct UgalSpec {
     /// Decide again in every cycle in which the packet waits at the head of the injection queue,
     /// as FOGSim does. Default `false`: decide once.
     pub redecide: bool,
+    /// The same, and draw the intermediate router again (thesis 5.3). Default `false`; ACOR always
+    /// does.
+    pub recompute: bool,
     /// How the VC follows from the place on the path. Default `path-position`.
     pub vc_use: VcUse,
 }
@@ -64,12 +74,14 @@ pub struct UgalSpec {
 impl Default for UgalSpec {
     fn default() -> Self {
         Self {
-            phase_a: PhaseA::Lgl,
+            phase_a: Policy::Lgl,
             own_group: true,
+            restricted: None,
             threshold: 0,
             queue: QueueMetric::Port,
             hops: HopCount::Path,
             redecide: false,
+            recompute: false,
             vc_use: VcUse::PathPosition,
         }
     }
@@ -98,56 +110,88 @@ pub enum HopCount {
     Consecutive,
 }
 
+/// UGAL, checked.
+#[derive(Clone)]
+pub(super) struct UgalPlan {
+    topology: Arc<dyn Topology>,
+    spec: UgalSpec,
+    detours: DetourPlan,
+}
+
+impl UgalPlan {
+    /// `path` is where the parameters stand in the spec.
+    pub(super) fn new(spec: &UgalSpec, fabric: &Fabric, path: &str) -> Result<Self, SpecError> {
+        let paths = (&spec.phase_a, spec.own_group, spec.restricted);
+        let detours = DetourPlan::new(fabric, path, paths, [15, 50])?;
+        let mut spec = spec.clone();
+        spec.recompute |= detours.redraws();
+        spec.redecide |= spec.recompute;
+        Ok(Self { topology: Arc::clone(&fabric.topology), spec, detours })
+    }
+
+    /// The decision in the routers `first..first + count`.
+    pub(super) fn agent(&self, first: RouterId, count: u32) -> Ugal {
+        let detours = self.detours.agent(first, count);
+        Ugal { topology: Arc::clone(&self.topology), spec: self.spec.clone(), detours }
+    }
+}
+
 /// The decision between the minimal path and one through an intermediate router.
 pub(super) struct Ugal {
     topology: Arc<dyn Topology>,
     spec: UgalSpec,
+    detours: Detours,
 }
 
 pub fn plan(spec: &UgalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
-    require_intermediates(fabric, "routing.ugal")?;
-    let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
-    let agent = Box::new(move |_, _| -> Box<dyn Routing> {
-        Box::new(Ugal::new(Arc::clone(&topology), spec.clone()))
-    });
+    let plan = UgalPlan::new(spec, fabric, "routing.ugal")?;
+    let agent =
+        Box::new(move |first, count| -> Box<dyn Routing> { Box::new(plan.agent(first, count)) });
     Ok(Plan { agent, nonminimal: true })
 }
 
 impl Ugal {
-    pub(super) fn new(topology: Arc<dyn Topology>, spec: UgalSpec) -> Self {
-        Self { topology, spec }
-    }
-
-    pub(super) fn redecides(&self) -> bool {
-        self.spec.redecide
+    /// `T` of equation 2-1 as the spec has it.
+    pub(super) fn threshold(&self) -> i32 {
+        self.spec.threshold
     }
 
     pub(super) fn follow(&self, at: RouterId, header: &Header) -> Hop {
         follow(&*self.topology, at, header, self.spec.vc_use)
     }
 
-    /// The source decision. The intermediate router is drawn when the packet has none yet;
-    /// `forbidden` rules out the minimal path whatever the queues say.
+    /// The source decision. The intermediate router is drawn when the packet has none yet, or is to
+    /// have another. Without a threshold, the minimal path is ruled out whatever the queues say.
     pub(super) fn decide(
-        &self,
+        &mut self,
         view: &mut RouterView<'_>,
         header: &mut Header,
-        forbidden: bool,
+        threshold: Option<i32>,
     ) -> Hop {
-        let at = view.router;
-        if header.root == Header::UNDRAWN {
-            let UgalSpec { phase_a, own_group, .. } = self.spec;
-            let drawn = self.topology.intermediate(phase_a, own_group, at, view.rng);
-            header.root = drawn.unwrap_or(at);
+        if header.root == Header::UNDRAWN || self.spec.recompute {
+            (header.root, header.kind) = self.detours.draw(view, header);
+        } else {
+            header.kind = self.detours.fixed_kind();
         }
-        (header.leg, header.kind) = (Leg::Minimal, PathKind::Minimal);
+        self.choose(view, header, threshold)
+    }
+
+    /// The decision for a packet whose intermediate router, and kind of detour, are drawn.
+    pub(super) fn choose(
+        &self,
+        view: &RouterView<'_>,
+        header: &mut Header,
+        threshold: Option<i32>,
+    ) -> Hop {
+        let (at, root, kind) = (view.router, header.root, header.kind);
+        header.leg = Leg::Minimal;
         let minimal = self.follow(at, header);
-        if header.root == at || header.root == header.destination {
+        divert(header, at, root, kind);
+        if header.leg == Leg::Minimal {
             return minimal;
         }
-        divert(header, at, header.root, self.spec.phase_a.into());
         let valiant = self.follow(at, header);
-        if forbidden || !self.prefers_minimal(view, header, minimal, valiant) {
+        if threshold.is_none_or(|t| !self.prefers_minimal(view, header, (minimal, valiant), t)) {
             return valiant;
         }
         (header.leg, header.kind) = (Leg::Minimal, PathKind::Minimal);
@@ -155,7 +199,13 @@ impl Ugal {
     }
 
     /// Equation 2-1.
-    fn prefers_minimal(&self, view: &RouterView<'_>, header: &Header, min: Hop, vlb: Hop) -> bool {
+    fn prefers_minimal(
+        &self,
+        view: &RouterView<'_>,
+        header: &Header,
+        (min, vlb): (Hop, Hop),
+        threshold: i32,
+    ) -> bool {
         let (at, root, to) = (view.router, header.root, header.destination);
         let queue = |hop: Hop| match self.spec.queue {
             QueueMetric::Port => view.queues.port(hop.port),
@@ -167,19 +217,34 @@ impl Ugal {
         };
         let h_vlb = self.topology.distance(at, root) + self.topology.distance(root, to);
         let weight = |queue: u32, hops: u32| i64::from(queue) * i64::from(hops);
-        weight(queue(min), h_min) <= weight(queue(vlb), h_vlb) + i64::from(self.spec.threshold)
+        weight(queue(min), h_min) <= weight(queue(vlb), h_vlb) + i64::from(threshold)
     }
 }
 
 impl Routing for Ugal {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         if header.place == 0 {
-            return self.decide(view, header, false);
+            return self.decide(view, header, Some(self.spec.threshold));
         }
         self.follow(view.router, header)
     }
 
-    fn reconsiders(&self) -> bool {
-        self.redecides()
+    fn watches(&self) -> Watches {
+        Watches { reconsiders: self.spec.redecide, ..self.detours.watches() }
+    }
+
+    fn injection(&mut self, queue: Queue, event: Injection, header: &Header) {
+        // A packet that waits for its minimal path says nothing about the detours.
+        if event != Injection::Blocked || header.kind != PathKind::Minimal {
+            self.detours.injection(queue, event);
+        }
+    }
+
+    fn gauges(&self) -> Vec<String> {
+        self.detours.gauges()
+    }
+
+    fn read(&mut self, router: RouterId, now: Cycle, values: &mut Vec<f64>) {
+        self.detours.read(router, now, values);
     }
 }

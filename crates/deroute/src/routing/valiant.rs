@@ -6,14 +6,16 @@
 //! the destination router, the path is minimal.
 //!
 //! # Source
-//! Thesis 2.3.2 and Table 5-1.
+//! Thesis 2.3.2 and Table 5-1; `restricted`: 5.2; `recompute`: 5.3.
 //!
 //! # Parameters
 //! `phase_a`: which routers may be drawn. `lgl` (default) any router of any other group, `lg-` the
 //! landing router in any other group, `-gl` any router of the groups wired to the source router,
 //! `-g-` the landing routers of its own global links. `own_group` (default true): `lgl` may draw
 //! the source group as well; the other policies never do. The destination group may always be
-//! drawn. `vc_use`: see the topology.
+//! drawn. `restricted` (RVLB, default false): a packet for the own group stays in it. `recompute`
+//! (default false): draw again in every cycle in which the packet waits at the head of its injection
+//! queue. `vc_use`: see the topology.
 //!
 //! # Deadlock freedom
 //! Places l1 g1 l2 | l3 g2 l4; a Dragonfly needs 4 local and 2 global VCs.
@@ -33,8 +35,12 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Fabric, Header, Plan, RouterView, Routing, divert, follow, require_intermediates};
-use crate::spec::{PhaseA, SpecError, VcUse};
+use super::phase_a::{DetourPlan, Detours, Policy};
+use super::{
+    Fabric, Header, Injection, Plan, Queue, RouterView, Routing, Watches, divert, follow,
+};
+use crate::ids::{Cycle, RouterId};
+use crate::spec::{SpecError, VcUse};
 use crate::topology::{Hop, Topology};
 
 /// Parameters of Valiant's routing.
@@ -42,30 +48,48 @@ use crate::topology::{Hop, Topology};
 #[serde(deny_unknown_fields, default)]
 pub struct ValiantSpec {
     /// Which routers may be the intermediate one. Default `lgl`.
-    pub phase_a: PhaseA,
+    pub phase_a: Policy,
     /// `lgl` may also draw a router of the source group (thesis Table 5-1, note 3). Default `true`;
     /// FOGSim's default is `false`.
     pub own_group: bool,
+    /// The intermediate router of a packet that stays in its partition (a Dragonfly's group) is drawn
+    /// there (RVLB, thesis 5.2). Default `false`; `true` with ACOR.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restricted: Option<bool>,
+    /// Draw the intermediate router again in every cycle in which the packet waits at the head of its
+    /// injection queue (thesis 5.3). Default `false`; ACOR always does.
+    pub recompute: bool,
     /// How the VC follows from the place on the path. Default `path-position`.
     pub vc_use: VcUse,
 }
 
 impl Default for ValiantSpec {
     fn default() -> Self {
-        Self { phase_a: PhaseA::Lgl, own_group: true, vc_use: VcUse::PathPosition }
+        Self {
+            phase_a: Policy::Lgl,
+            own_group: true,
+            restricted: None,
+            recompute: false,
+            vc_use: VcUse::PathPosition,
+        }
     }
 }
 
 struct Valiant {
     topology: Arc<dyn Topology>,
-    spec: ValiantSpec,
+    detours: Detours,
+    recompute: bool,
+    vc_use: VcUse,
 }
 
 pub fn plan(spec: &ValiantSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
-    require_intermediates(fabric, "routing.valiant")?;
-    let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
-    let agent = Box::new(move |_, _| -> Box<dyn Routing> {
-        Box::new(Valiant { topology: Arc::clone(&topology), spec: spec.clone() })
+    let ValiantSpec { ref phase_a, own_group, restricted, recompute, vc_use } = *spec;
+    let detours =
+        DetourPlan::new(fabric, "routing.valiant", (phase_a, own_group, restricted), [15, 500])?;
+    let topology = Arc::clone(&fabric.topology);
+    let agent = Box::new(move |first, count| -> Box<dyn Routing> {
+        let (topology, detours) = (Arc::clone(&topology), detours.agent(first, count));
+        Box::new(Valiant { topology, detours, recompute, vc_use })
     });
     Ok(Plan { agent, nonminimal: true })
 }
@@ -73,10 +97,26 @@ pub fn plan(spec: &ValiantSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
 impl Routing for Valiant {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         if header.place == 0 {
-            let ValiantSpec { phase_a: policy, own_group, .. } = self.spec;
-            let drawn = self.topology.intermediate(policy, own_group, view.router, view.rng);
-            divert(header, view.router, drawn.unwrap_or(view.router), policy.into());
+            let (root, kind) = self.detours.draw(view, header);
+            divert(header, view.router, root, kind);
         }
-        follow(&*self.topology, view.router, header, self.spec.vc_use)
+        follow(&*self.topology, view.router, header, self.vc_use)
+    }
+
+    fn watches(&self) -> Watches {
+        let watches = self.detours.watches();
+        Watches { reconsiders: watches.reconsiders || self.recompute, ..watches }
+    }
+
+    fn injection(&mut self, queue: Queue, event: Injection, _header: &Header) {
+        self.detours.injection(queue, event);
+    }
+
+    fn gauges(&self) -> Vec<String> {
+        self.detours.gauges()
+    }
+
+    fn read(&mut self, router: RouterId, now: Cycle, values: &mut Vec<f64>) {
+        self.detours.read(router, now, values);
     }
 }

@@ -97,6 +97,10 @@ impl Topology for Crossbar {
         None
     }
 
+    fn shared_partition(&self, _: RouterId, _: RouterId, _: &mut Stream) -> Option<RouterId> {
+        None
+    }
+
     fn domain(&self, _router: RouterId) -> u32 {
         0
     }

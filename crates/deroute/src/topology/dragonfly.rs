@@ -401,6 +401,11 @@ impl Topology for Dragonfly {
         Some(RouterId(landing.group * self.a + router))
     }
 
+    fn shared_partition(&self, from: RouterId, to: RouterId, rng: &mut Stream) -> Option<RouterId> {
+        let (group, other) = (self.split(from).0, self.split(to).0);
+        (group == other).then(|| RouterId(group * self.a + rng.below(self.a)))
+    }
+
     fn domain(&self, router: RouterId) -> u32 {
         router.0 / self.a
     }

@@ -118,6 +118,11 @@ pub trait Topology: Send + Sync {
         rng: &mut Stream,
     ) -> Option<RouterId>;
 
+    /// Draws an intermediate router in the smallest partition of the network that holds both
+    /// routers (thesis 5.2: a Dragonfly's group, the aligned dimensions of a lattice); `None` if
+    /// they share none.
+    fn shared_partition(&self, from: RouterId, to: RouterId, rng: &mut Stream) -> Option<RouterId>;
+
     /// The domain of a router: routers that share state by broadcast (a Dragonfly's group). The
     /// routers of a domain are consecutive and always simulated together.
     fn domain(&self, router: RouterId) -> u32;

@@ -1,7 +1,7 @@
 //! The allocator: which heads are granted in a cycle.
 
-use deroute::ids::RouterId;
-use deroute::routing::RouterView;
+use deroute::ids::{PortId, RouterId};
+use deroute::routing::{Injection, Queue, RouterView};
 use deroute::spec::{Arbiter, Pointer};
 use deroute::topology::{Leg, Peer};
 
@@ -21,12 +21,15 @@ impl Model {
     /// One cycle of one router.
     pub(super) fn allocate(&mut self, router: usize) {
         let ports = self.routers[router].inputs.len();
-        let considered: Vec<usize> = (0..ports)
+        let considered: Vec<(usize, usize)> = (0..ports)
             .filter(|&port| self.routers[router].input_idle(port))
             .filter(|&port| matches!(self.routers[router].peers[port], Peer::Host(_)))
-            .filter_map(|port| self.routers[router].inputs[port].lanes[0].waiting.front().copied())
+            .filter_map(|port| {
+                let lane = &self.routers[router].inputs[port].lanes[0];
+                lane.waiting.front().map(|&packet| (port, packet))
+            })
             .collect();
-        for &packet in &considered {
+        for &(_, packet) in &considered {
             self.packets[packet].blocked += 1;
         }
         let mut contenders: Vec<usize> = (0..ports).collect();
@@ -46,6 +49,19 @@ impl Model {
             }
             contenders.sort_unstable();
         }
+        for (port, packet) in considered {
+            let waits = self.routers[router].inputs[port].lanes[0].waiting.front();
+            if self.watches.blocked && waits == Some(&packet) {
+                self.tell(router, port, packet, Injection::Blocked);
+            }
+        }
+    }
+
+    /// Tells the agent what happened to a packet in an injection queue.
+    pub(super) fn tell(&mut self, router: usize, port: usize, packet: usize, event: Injection) {
+        let (router, port) = (RouterId(router as u32), PortId(port as u16));
+        let queue = Queue { router, port, now: self.now };
+        self.agent.injection(queue, event, &self.packets[packet].header);
     }
 
     /// Input arbitration: the request of a port.
@@ -85,14 +101,14 @@ impl Model {
         let from_host = matches!(self.routers[router].peers[port], Peer::Host(_));
         let lane = &self.routers[router].inputs[port].lanes[vc];
         let packet = *lane.waiting.front()?;
-        let keep = lane.wish.filter(|_| !(from_host && self.agent.reconsiders()));
-        let wish = keep.unwrap_or_else(|| self.route(router, packet));
+        let keep = lane.wish.filter(|_| !(from_host && self.watches.reconsiders));
+        let wish = keep.unwrap_or_else(|| self.route(router, port, packet));
         self.routers[router].inputs[port].lanes[vc].wish = Some(wish);
         Some((packet, wish))
     }
 
-    fn route(&mut self, router: usize, packet: usize) -> Wish {
-        let id = RouterId(router as u32);
+    fn route(&mut self, router: usize, input: usize, packet: usize) -> Wish {
+        let (id, input) = (RouterId(router as u32), PortId(input as u16));
         let packet = &mut self.packets[packet];
         let header = &mut packet.header;
         if header.leg == Leg::PhaseA && header.root == id {
@@ -104,7 +120,7 @@ impl Model {
         }
         let queues = Queued { router: &self.routers[router], net: &self.net };
         let rng = &mut self.streams[router];
-        let mut view = RouterView { router: id, now: self.now, queues: &queues, rng };
+        let mut view = RouterView { router: id, input, now: self.now, queues: &queues, rng };
         let hop = self.agent.route(&mut view, header);
         Wish { port: hop.port.index(), vc: hop.vc.index(), place: Some(hop.place) }
     }
@@ -166,6 +182,9 @@ impl Model {
                 packet.blocked -= 1;
                 packet.injected = now;
                 self.record.inject(router, packet);
+                if self.watches.injections {
+                    self.tell(router, input, index, Injection::Left);
+                }
             }
             Peer::Router { router, port, class } => {
                 let latency = self.net.classes[usize::from(class)].latency;
@@ -178,6 +197,7 @@ impl Model {
         self.record.grants += 1;
         match wish.place {
             Some(place) => {
+                let packet = &mut self.packets[index];
                 packet.header.place = place;
                 packet.header.hops += 1;
             }

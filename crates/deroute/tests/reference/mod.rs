@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use deroute::ids::{HostId, PortId, RouterId};
 use deroute::rng::{Owner, Stream};
-use deroute::routing::{Header, Message, RouterView, Routing};
+use deroute::routing::{Header, Injection, Message, Routing, Watches};
 use deroute::spec::Spec;
 use deroute::topology::Peer;
 use deroute::traffic::Source;
@@ -72,6 +72,7 @@ struct Host {
 pub struct Model {
     net: Resolved,
     agent: Box<dyn Routing>,
+    watches: Watches,
     streams: Vec<Stream>,
     routers: Vec<Router>,
     hosts: Vec<Host>,
@@ -101,6 +102,7 @@ impl Model {
         let record = Record::new(&net);
         Self {
             net,
+            watches: agent.watches(),
             agent,
             streams,
             routers,
@@ -201,20 +203,21 @@ impl Model {
         for index in 0..size {
             self.routers[router].accept(port, 0, Phit { packet, index });
         }
+        if self.watches.injections {
+            self.tell(router, port, packet, Injection::Entered);
+        }
     }
 
     /// Every router shows its queues to its agent, in every cycle.
     fn broadcast(&mut self) {
-        if !self.agent.watches_queues() {
+        if !self.watches.queues {
             return;
         }
         for (index, router) in self.routers.iter().enumerate() {
             let from = RouterId(index as u32);
             let queues = Queued { router, net: &self.net };
-            let rng = &mut self.streams[index];
-            let mut view = RouterView { router: from, now: self.now, queues: &queues, rng };
             let mut messages: Vec<Message> = Vec::new();
-            self.agent.queues_changed(&mut view, &mut messages);
+            self.agent.queues_changed(from, &queues, &mut messages);
             for Message { delay, content } in messages {
                 let due = self.mail.entry(self.now + delay).or_default();
                 due.push(Parcel::Broadcast { from, content });

@@ -1,7 +1,7 @@
 //! Every routing, pattern, injection and packet size that a spec can ask for, with its variants.
 
 /// Routing algorithms, as TOML values.
-pub const ROUTINGS: [&str; 17] = [
+pub const ROUTINGS: [&str; 29] = [
     "{ minimal = {} }",
     "{ valiant = {} }",
     "{ valiant = { own_group = false } }",
@@ -20,6 +20,21 @@ pub const ROUTINGS: [&str; 17] = [
     "{ piggyback = { flag_threshold = 1, \
        ugal = { queue = 'vc', redecide = true, threshold = 5 } } }",
     "{ piggyback = { flag_threshold = 9, ugal = { phase_a = '-g-', vc_use = 'next-feasible' } } }",
+    "{ valiant = { restricted = true } }",
+    "{ valiant = { phase_a = '-g-', recompute = true, vc_use = 'next-feasible' } }",
+    "{ valiant = { restricted = true, recompute = true } }",
+    "{ valiant = { phase_a = { acor = { interval = 40, raise = [3, 9], lower = [1, 4] } } } }",
+    "{ valiant = { phase_a = { acor = { sequence = '2L-A', raise = [0, 0], lower = [9, 9] } }, \
+       restricted = false } }",
+    "{ valiant = { phase_a = { acor = { sequence = '2L-B', interval = 7, raise = [1, 2] } } } }",
+    "{ valiant = { phase_a = { acor = { per = 'packet' } } } }",
+    "{ valiant = { phase_a = { acor = { per = 'packet', sequence = '2L-B' } }, \
+       vc_use = 'next-feasible' } }",
+    "{ ugal = { recompute = true, restricted = true, threshold = -4 } }",
+    "{ ugal = { phase_a = { acor = { interval = 30, raise = [2, 4] } } } }",
+    "{ piggyback = { flag_threshold = 3, ugal = { recompute = true, restricted = true } } }",
+    "{ piggyback = { flag_threshold = 3, \
+       ugal = { phase_a = { acor = { interval = 50, raise = [2, 5] } } } } }",
 ];
 
 /// Patterns that need groups, as TOML values.

@@ -1,0 +1,148 @@
+//! Where phase A of a non-minimal path leads: the policy that Valiant, UGAL and Piggyback share.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::acor::{Acor, AcorPlan, AcorSpec, Thresholds};
+use super::{Fabric, Header, Injection, Queue, RouterView, Watches};
+use crate::ids::{Cycle, RouterId};
+use crate::probe::PathKind;
+use crate::spec::{PhaseA, SpecError};
+use crate::topology::Topology;
+
+/// Which routers may be the intermediate one: a fixed policy, or one that adapts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub enum Policy {
+    /// Any router: up to l1 g1 l2.
+    #[default]
+    #[serde(rename = "lgl")]
+    Lgl,
+    /// The router on which the global hop to any other group lands: up to l1 g1.
+    #[serde(rename = "lg-")]
+    Lg,
+    /// Any router of the groups wired to the source router: g1, maybe l2.
+    #[serde(rename = "-gl")]
+    Gl,
+    /// The landing routers of the source router's own global links: g1 alone.
+    #[serde(rename = "-g-")]
+    G,
+    /// ACOR: short paths first, longer ones where packets are blocked.
+    #[serde(rename = "acor")]
+    Acor(AcorSpec),
+}
+
+/// A policy that has been checked against the network.
+#[derive(Clone)]
+pub(super) struct DetourPlan {
+    topology: Arc<dyn Topology>,
+    fixed: PhaseA,
+    acor: Option<AcorPlan>,
+    own_group: bool,
+    restricted: bool,
+}
+
+impl DetourPlan {
+    /// `path` is where the algorithm's parameters stand in the spec; `thresholds` are ACOR's
+    /// defaults. Paths are restricted if the spec says so, and under ACOR unless it forbids it.
+    pub(super) fn new(
+        fabric: &Fabric,
+        path: &str,
+        (policy, own_group, restricted): (&Policy, bool, Option<bool>),
+        thresholds: Thresholds,
+    ) -> Result<Self, SpecError> {
+        super::require_intermediates(fabric, path)?;
+        let mut acor = None;
+        let fixed = match policy {
+            Policy::Lgl => PhaseA::Lgl,
+            Policy::Lg => PhaseA::Lg,
+            Policy::Gl => PhaseA::Gl,
+            Policy::G => PhaseA::G,
+            Policy::Acor(spec) => {
+                let path = format!("{path}.phase_a.acor");
+                acor = Some(AcorPlan::new(spec, fabric, &path, thresholds)?);
+                PhaseA::Lgl
+            }
+        };
+        let restricted = restricted.unwrap_or(acor.is_some());
+        Ok(Self { topology: Arc::clone(&fabric.topology), fixed, acor, own_group, restricted })
+    }
+
+    /// The intermediate router must be drawn anew in every cycle in which a packet waits.
+    pub(super) fn redraws(&self) -> bool {
+        self.acor.is_some()
+    }
+
+    /// The policy of the routers `first..first + count`.
+    pub(super) fn agent(&self, first: RouterId, count: u32) -> Detours {
+        let acor = self.acor.as_ref().map(|plan| plan.agent(first, count));
+        Detours { plan: self.clone(), acor }
+    }
+}
+
+/// Draws intermediate routers.
+pub(super) struct Detours {
+    plan: DetourPlan,
+    acor: Option<Acor>,
+}
+
+impl Detours {
+    /// What the policy wants to be told.
+    pub(super) fn watches(&self) -> Watches {
+        let adapts = self.acor.is_some();
+        let injections = self.acor.as_ref().is_some_and(Acor::follows_packets);
+        Watches { reconsiders: adapts, injections, blocked: adapts, ..Watches::default() }
+    }
+
+    /// Draws the intermediate router of a packet at the head of an injection queue.
+    #[inline]
+    pub(super) fn draw(
+        &mut self,
+        view: &mut RouterView<'_>,
+        header: &Header,
+    ) -> (RouterId, PathKind) {
+        let (plan, at) = (&self.plan, view.router);
+        let policy = match &mut self.acor {
+            None => plan.fixed,
+            Some(acor) => acor.policy(Queue { router: at, port: view.input, now: view.now }),
+        };
+        let within = match plan.restricted {
+            true => plan.topology.shared_partition(at, header.destination, view.rng),
+            false => None,
+        };
+        let root = within
+            .or_else(|| plan.topology.intermediate(policy, plan.own_group, at, view.rng))
+            .unwrap_or(at);
+        (root, policy.into())
+    }
+
+    /// The kind of every path of a policy that does not adapt.
+    pub(super) fn fixed_kind(&self) -> PathKind {
+        self.plan.fixed.into()
+    }
+
+    /// Something happened to a packet in an injection queue. Blocked attempts on minimal paths are
+    /// not to be told by an algorithm that chose them.
+    pub(super) fn injection(&mut self, queue: Queue, event: Injection) {
+        let Some(acor) = &mut self.acor else { return };
+        match event {
+            Injection::Entered => {}
+            Injection::Blocked => acor.blocked(queue),
+            Injection::Left => acor.left(queue),
+        }
+    }
+
+    /// See [`super::Routing::gauges`].
+    pub(super) fn gauges(&self) -> Vec<String> {
+        self.acor.as_ref().map(Acor::gauges).unwrap_or_default()
+    }
+
+    /// See [`super::Routing::read`].
+    pub(super) fn read(&mut self, router: RouterId, now: Cycle, values: &mut Vec<f64>) {
+        if let Some(acor) = &mut self.acor {
+            acor.read(router, now, values);
+        }
+    }
+}
