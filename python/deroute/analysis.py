@@ -256,6 +256,11 @@ class Profile:
     ci95: NDArray[np.float64]
     runs: int
 
+    def least(self) -> Estimate:
+        """The smallest value of a router."""
+        router = int(np.argmin(self.mean))
+        return Estimate(float(self.mean[router]), float(self.ci95[router]), self.runs)
+
     def relative(self, router: int) -> Estimate:
         """The router's value over the mean of the whole group."""
         middle = float(self.mean.mean())

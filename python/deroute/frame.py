@@ -37,6 +37,8 @@ class Results:
     missing: Sequence[Point]
     #: Where they are.
     directory: Path
+    #: Day (UTC) on which the newest point was finished; empty if none is.
+    day: str
 
 
 def load_results(directory: Path | str) -> Results:
@@ -58,7 +60,8 @@ def load_results(directory: Path | str) -> Results:
     ]
     frame = pl.DataFrame(rows, infer_schema_length=None)
     engines = sorted({row.engine for _, row in finished}) or [_engine.VERSION]
-    return Results(experiment, frame, outcomes, " and ".join(engines), missing, directory)
+    day = max((row.finished_at for _, row in finished), default="").partition(" ")[0]
+    return Results(experiment, frame, outcomes, " and ".join(engines), missing, directory, day)
 
 
 def _newest(points: Iterable[Stored]) -> dict[str, Stored]:

@@ -11,7 +11,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -65,6 +65,8 @@ class Stored:
     #: The outcome's scalars as the engine's JSON.
     outcome: str
     seconds: float
+    #: Day and time (UTC) at which it was kept.
+    finished_at: str = field(default="", compare=False)
 
 
 class Store:
@@ -162,7 +164,7 @@ class Store:
 
     def points(self) -> list[Stored]:
         """Every finished point, the oldest first."""
-        query = "SELECT key, engine, spec, outcome, seconds FROM points ORDER BY rowid"
+        query = "SELECT key, engine, spec, outcome, seconds, finished_at FROM points ORDER BY rowid"
         with _explained(self.file):
             return [Stored(*row) for row in self._connection.execute(query)]
 

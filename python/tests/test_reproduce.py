@@ -5,17 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import synthetic
 from deroute.analysis import Estimate
-from deroute.cli import app
 from deroute.figures import Study
 from deroute.reproduce import Paper, PaperError, find, read_paper, reproduce_item
 from deroute.reproduce.engine import BuiltEngine
@@ -113,7 +110,7 @@ def run(document: Mapping[str, Any]) -> tuple[Study, list[Path]]:
         for axis in document["axis"]
     }
     study = synthetic.study(labels["routing"], labels["traffic"], labels["load"], labels["seed"])
-    return study, [Path("figure.png")]
+    return dataclasses.replace(study, day="2020-02-29"), [Path("figure.png")]
 
 
 def evidence(paper: Paper) -> Evidence:
@@ -147,10 +144,11 @@ def test_claims_are_reproduced_differ_or_stay_open(paper: Paper) -> None:
     verdicts = {each.claim.id: each.verdict for each in report.judgements}
     assert verdicts == {"half": REPRODUCED, "wrong": DIFFERS, "later": NOT_SETTLED}
     assert [each.claim.id for each in report.judgements if each.fails] == ["wrong"]
-    text = markdown(paper, "quick", "0.0.0", [report], date(2020, 2, 29))
-    assert "Scale `quick`, Deroute 0.0.0, 2020-02-29. 3 claims" in text
-    assert "1 reproduced, 1 differs, 1 not settled" in text
+    text = markdown("0.0.0", [(paper, [report])])
+    assert "Deroute 0.0.0. 3 claims: 1 reproduced, 1 differs, 1 not settled" in text
     assert "MIN \\| accepts nothing." in text
+    assert "| reproduced | quick | 2020-02-29 |" in text
+    assert "| not settled | - | - | it is not built |" in text
 
 
 def test_a_finding_explains_a_difference(paper: Paper) -> None:
@@ -290,74 +288,14 @@ def test_papers_and_items_are_found_by_name(paper: Paper, tmp_path: Path) -> Non
         paper.select(None, [9])
 
 
-SMALL = """
-title = "A small network"
-[base.network.topology.dragonfly]
-p = 2
-a = 4
-h = 2
-[base.network.links.local]
-latency = "15 ns"
-vcs = 2
-buffer = "9 KB"
-[base.network.links.global]
-latency = "150 ns"
-vcs = 1
-buffer = "45 KB"
-[base.network.nic]
-injection_queue = "126 KB"
-[base.network.switch.combined_queued]
-pipeline = "90 ns"
-output_buffer = "15.75 KB"
-[base.routing]
-minimal = {}
-[base.traffic]
-load = 0.1
-packet_size = 10
-pattern = { adversarial = { offset = 1 } }
-[paths]
-load = "traffic.load"
-[values]
-[scale.quick]
-seeds = [1]
-set = { "run.warmup" = 2000, "run.measure" = 4000 }
-"""
-
-BOUND = """
-chapter = 3
-title = "The bound of ADV+1"
-[[experiment]]
-name = "bound"
-axes = { load = [0.05, 0.4] }
-[[experiment.figure]]
-name = "throughput"
-kind = "throughput"
-[[claim]]
-id = "an-eighth"
-source = "section 3.2.2"
-statement = "At most 1/(2h^2)."
-published = 0.125
-unit = "phits/host/cycle"
-[[claim.check]]
-measure = "accepted"
-of = "bound"
-where = { load = 0.4 }
-at_least = LEAST
-"""
-
-
-@pytest.mark.parametrize(("least", "code"), [("0.11", 0), ("0.2", 1)])
-def test_the_command_runs_draws_judges_and_reports(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least: str, code: int
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "reproduce" / "small"
-    folder.mkdir(parents=True)
-    (folder / "paper.toml").write_text(SMALL)
-    (folder / "3.2-bound.toml").write_text(BOUND.replace("LEAST", least))
-    result = CliRunner().invoke(app, ["reproduce", "small", "--chapter", "3", "--jobs", "1"])
-    assert result.exit_code == code, result.output
-    assert "1 claims" in result.output
-    where = tmp_path / "runs" / "reproduce" / "small" / "quick"
-    assert (where / "3.2-bound.bound" / "throughput.png").stat().st_size > 0
-    assert "| `an-eighth` | section 3.2.2 |" in (where / "REPORT.md").read_text()
+def test_an_item_is_found_by_its_figures(tmp_path: Path) -> None:
+    (tmp_path / "paper.toml").write_text(PAPER)
+    (tmp_path / "one.toml").write_text(ITEM.replace("[[exp", 'figures = ["5-7", "5-8"]\n[[exp', 1))
+    paper = read_paper(tmp_path)
+    for text in ("one", "5-7", "5-8", "figure 5-7", "Figure 5-8", "fig. 5-7"):
+        assert [item.name for item in paper.select(text, [])] == ["one"]
+    with pytest.raises(PaperError, match="choose from: one; or a figure: 5-7, 5-8"):
+        paper.select("5-9", [])
+    (tmp_path / "one.toml").write_text(ITEM.replace("[[exp", 'figures = "5-7"\n[[exp', 1))
+    with pytest.raises(PaperError, match="list of texts"):
+        read_paper(tmp_path)

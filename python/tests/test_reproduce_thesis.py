@@ -73,6 +73,13 @@ def test_measures_of_single_routers() -> None:
     assert means == pytest.approx([0.97 / (11.97 / 12), 0.4 / (11.4 / 12)])
     (least,) = call("least_injected", evidence, {"of": "runs", "where": where})
     assert least.mean == pytest.approx(0.4 * 0.5, rel=0.01)
+    assert least.runs == 3
+    assert 0 < least.ci95 < 0.05 * least.mean
+    one = Evidence(
+        {}, {}, {}, {"runs": synthetic.study(("PB",), ("ADVC",), (0.5,), (1,))}, BuiltEngine
+    )
+    (latency,) = call("scalar", one, {"of": "runs", "where": where, "column": "latency.mean"})
+    assert (latency.ci95, latency.runs) == (5.0, 1)
     share = {"of": "runs", "where": where, "kind": "minimal", "router": 3}
     (minimal,) = call("router_path_share", evidence, share)
     assert minimal.mean == pytest.approx(0.55 * 0.75, abs=0.002)

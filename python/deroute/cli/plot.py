@@ -77,6 +77,7 @@ def study(results: Results) -> Study:
             _changes_us(point.spec, outcome.cycle_ns)
             for point, outcome in zip(finished, results.outcomes, strict=True)
         ],
+        day=results.day,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,31 +14,44 @@ from deroute import _engine, executors, plan, runner
 from deroute import reproduce as papers
 from deroute.cli import app
 from deroute.cli.plot import plot_directory, study
+from deroute.errors import InputError
 from deroute.executors import Event, Resources, Running
 from deroute.experiment import Experiment
 from deroute.figures import Study
 from deroute.frame import load_results
-from deroute.reproduce import ItemReport, PaperError
+from deroute.reproduce import ItemReport, Paper, PaperError, status
 from deroute.reproduce.engine import BuiltEngine
-from deroute.reproduce.report import markdown, print_item, summary
+from deroute.reproduce.report import PaperReport, markdown, print_item, print_status, summary
 
+_SCALE = "quick"
 # Where papers are looked for: here, then beside the sources of this package.
 _ROOTS = (Path("reproduce"), Path(__file__).parents[3] / "reproduce")
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="Name or folder of the paper.")],
+    paper: Annotated[
+        str | None, typer.Argument(metavar="PAPER", help="Name or folder of the paper.")
+    ] = None,
     item: Annotated[
-        str | None, typer.Argument(metavar="[ITEM]", help="One item only, such as 3.2-bounds.")
+        str | None,
+        typer.Argument(metavar="ITEM", help="One item only, such as 3.2-bounds, or figure 5-7."),
     ] = None,
     *,
     chapter: Annotated[str, typer.Option(help="Chapters, as in 2,3; default: all.")] = "",
-    scale: Annotated[str, typer.Option(help="How thoroughly: quick or paper.")] = "quick",
+    scale: Annotated[
+        str | None,
+        typer.Option(help="How thoroughly: quick (default) or paper; with --status only this one."),
+    ] = None,
+    show_status: Annotated[
+        bool,
+        typer.Option("--status", help="Run nothing: list every claim, of all papers or of one."),
+    ] = False,
     directory: Annotated[
         Path | None, typer.Option("--dir", help="Results; default: runs/reproduce/PAPER/SCALE.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="File of the report; default: REPORT.md in --dir.")
+        Path | None,
+        typer.Option(help="File of the report; default: REPORT.md in --dir, none with --status."),
     ] = None,
     jobs: Annotated[
         int, typer.Option(min=0, help="Points simulated at the same time; 0: one per core.")
@@ -54,11 +66,18 @@ def reproduce(
 
     - `deroute reproduce thesis --chapter 2,3`
     - `deroute reproduce thesis 6.3-policies --scale paper`
-    - `deroute reproduce thesis --report docs/reproduced.md`
+    - `deroute reproduce thesis 5-7`
+    - `deroute reproduce --status --report docs/reproduced.md`
     """
-    data = papers.read_paper(papers.find(paper, _ROOTS))
-    items = data.select(item, _chapters(chapter))
-    where = directory or Path("runs") / "reproduce" / data.name / scale
+    chapters = _chapters(chapter)
+    if show_status:
+        _status(_last(paper, item, chapters, scale=scale, directory=directory), report)
+        return
+    if paper is None:
+        raise InputError.of("is missing, or --status", "PAPER", papers.folders(_ROOTS))
+    data, scale = papers.read_paper(papers.find(paper, _ROOTS)), scale or _SCALE
+    items = data.select(item, chapters)
+    where = directory or _default_directory(data, scale)
 
     def run(document: Mapping[str, Any]) -> tuple[Study, list[Path]]:
         return _run(document, where, jobs, formats)
@@ -66,16 +85,58 @@ def reproduce(
     console, reports = app.out(), list[ItemReport]()
     for each in items:
         reports.append(papers.reproduce_item(data, each, scale, run, BuiltEngine))
+        status.keep(where, scale, reports[-1])
         print_item(console, reports[-1])
-    judgements = [judgement for report in reports for judgement in report.judgements]
-    file = report or where / ("REPORT.md" if item is None else f"{item}.md")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    text = markdown(data, scale, _engine.VERSION, reports, date.today())
-    file.write_text(text, encoding="utf-8")
-    console.print(summary(judgements))
-    print(f"report: {file}")
+    name = "REPORT" if item is None else "-".join(item.split())
+    _finish([(data, reports)], report or where / f"{name}.md")
+
+
+def _last(
+    paper: str | None,
+    item: str | None,
+    chapters: Sequence[int],
+    *,
+    scale: str | None,
+    directory: Path | None,
+) -> list[PaperReport]:
+    """What is known of the claims of all papers, or of one."""
+    if paper is None and (item or chapters or directory):
+        raise InputError.of("is missing: whose items or results?", "PAPER", papers.folders(_ROOTS))
+    found = papers.folders(_ROOTS).values() if paper is None else [papers.find(paper, _ROOTS)]
+    known: list[PaperReport] = []
+    for data in map(papers.read_paper, found):
+        if scale is not None:
+            data.check_scale(scale)
+        wanted = {
+            each: directory or _default_directory(data, each)
+            for each in data.scales
+            if scale in (None, each)
+        }
+        items = data.select(item, chapters)
+        known.append((data, status.kept(data, items, wanted, _engine.VERSION)))
+    return known
+
+
+def _status(known: Sequence[PaperReport], file: Path | None) -> None:
+    for paper, reports in known:
+        print_status(app.out(), paper, reports)
+    _finish(known, file)
+
+
+def _finish(reports: Sequence[PaperReport], file: Path | None) -> None:
+    """Write the report, sum up, and fail if a difference is not explained."""
+    judgements = [each for _, items in reports for item in items for each in item.judgements]
+    app.out().print(summary(judgements))
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(markdown(_engine.VERSION, reports), encoding="utf-8")
+        print(f"report: {file}")
     if any(judgement.fails for judgement in judgements):
         raise typer.Exit(app.FAILED)
+
+
+def _default_directory(paper: Paper, scale: str) -> Path:
+    return Path("runs") / "reproduce" / paper.name / scale
 
 
 def _chapters(text: str) -> list[int]:

@@ -35,6 +35,8 @@ class Study:
     #: When the traffic changes, in microseconds since the measurement began, for each outcome;
     #: empty if it never does.
     changes_us: Sequence[Sequence[float]] = ()
+    #: Day (UTC) on which the newest point was finished.
+    day: str = ""
 
     def rows(self, table: FigureTable, **labels: Label | None) -> pl.DataFrame:
         """Rows that the figure draws and that carry these labels, with the column `row`."""

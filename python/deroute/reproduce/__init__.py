@@ -8,13 +8,16 @@ built, and never settled by anything but a measurement.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from deroute import _engine
 from deroute.figures import Study
 from deroute.reproduce.evidence import Engine, Evidence
 from deroute.reproduce.experiments import documents
-from deroute.reproduce.paper import Claim, Item, Paper, PaperError, find, read_paper
+from deroute.reproduce.paper import Claim, Item, Paper, PaperError, find, folders, read_paper
 from deroute.reproduce.report import ItemReport
 from deroute.reproduce.verdict import Judgement, judge
 
@@ -27,6 +30,7 @@ __all__ = [
     "Paper",
     "PaperError",
     "find",
+    "folders",
     "read_paper",
     "reproduce_item",
 ]
@@ -45,4 +49,18 @@ def reproduce_item(
         runs[name], drawn = run(document)
         figures += drawn
     evidence = Evidence(paper.base, paper.values, paper.scales, runs, engine)
-    return ItemReport(item, [judge(claim, evidence) for claim in item.claims], figures)
+    judgements = [_dated(judge(claim, evidence), scale, runs) for claim in item.claims]
+    return ItemReport(item, judgements, figures)
+
+
+def _dated(judgement: Judgement, scale: str, runs: Mapping[str, Study]) -> Judgement:
+    """With the scale, engine and day of the runs that it rests on; today's if it needs none."""
+    claim = judgement.claim
+    if claim.unsettled is not None:
+        return judgement
+    named = {check.arguments.get("of") for check in (*claim.checks, *claim.evidence)}
+    behind = [study for name, study in runs.items() if name in named]
+    engine = " and ".join(sorted({study.engine for study in behind})) or _engine.VERSION
+    today = datetime.now(UTC).date().isoformat()
+    day = max((study.day for study in behind), default=today)
+    return replace(judgement, scale=scale, engine=engine, day=day)

@@ -24,9 +24,7 @@ def experiment_name(item: Item, table: Mapping[str, Any]) -> str:
 
 def documents(paper: Paper, item: Item, scale: str) -> dict[str, dict[str, Any]]:
     """Experiment documents of an item, by the short name that its claims use."""
-    if scale not in paper.scales:
-        choices = ", ".join(paper.scales)
-        raise PaperError(f"{paper.name} has no scale {scale!r}; choose from: {choices}")
+    paper.check_scale(scale)
     return {table["name"]: _document(paper, item, table, scale) for table in item.experiments}
 
 

@@ -6,6 +6,7 @@ Every other TOML file of the folder is an item. See `reproduce/README.md` for th
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ _CLAIM_KEYS = {
     "scope",
 }
 _BOUND_KEYS = ("equals", "at_least", "at_most")
+_FIGURE = re.compile(r"fig(ure|\.)?\s*", re.IGNORECASE)
 
 
 class PaperError(InputError):
@@ -79,6 +81,8 @@ class Item:
     name: str
     chapter: int
     title: str
+    #: Numbers of the paper's figures that it redraws, such as `5-7`.
+    figures: tuple[str, ...]
     #: `[[experiment]]` tables, see `deroute.reproduce.experiments`.
     experiments: tuple[Mapping[str, Any], ...]
     claims: tuple[Claim, ...]
@@ -98,13 +102,24 @@ class Paper:
     scales: Mapping[str, Mapping[str, Any]]
     items: tuple[Item, ...] = field(default=())
 
+    def check_scale(self, scale: str) -> None:
+        """Refuse a scale that the paper does not have."""
+        if scale not in self.scales:
+            choices = ", ".join(self.scales)
+            raise PaperError(f"{self.name} has no scale {scale!r}; choose from: {choices}")
+
     def select(self, item: str | None, chapters: Sequence[int]) -> list[Item]:
-        """Items of these chapters (all if none is named), or the one with this name."""
+        """Items of these chapters (all if none is named), or those with this name or figure."""
         if item is not None:
-            found = [each for each in self.items if each.name == item]
+            number = _FIGURE.sub("", item, count=1)
+            found = [each for each in self.items if item == each.name or number in each.figures]
             if not found:
                 names = ", ".join(each.name for each in self.items)
-                raise PaperError(f"{self.name} has no item {item!r}; choose from: {names}")
+                numbers = ", ".join(number for each in self.items for number in each.figures)
+                raise PaperError(
+                    f"{self.name} has no item {item!r}; choose from: {names}"
+                    + (f"; or a figure: {numbers}" if numbers else "")
+                )
             return found
         present = sorted({each.chapter for each in self.items})
         for chapter in chapters:
@@ -113,13 +128,21 @@ class Paper:
         return [each for each in self.items if not chapters or each.chapter in chapters]
 
 
+def folders(roots: Sequence[Path]) -> dict[str, Path]:
+    """Folder of every paper under the roots, by its name; the first root wins."""
+    found = [path.parent for root in reversed(roots) for path in root.glob(f"*/{PAPER_FILE}")]
+    by_name = {folder.name: folder for folder in found}
+    return {name: by_name[name] for name in sorted(by_name)}
+
+
 def find(paper: str, roots: Sequence[Path]) -> Path:
     """Folder of a paper: a path, or a name under one of the roots."""
-    for folder in (Path(paper), *(root / paper for root in roots)):
-        if (folder / PAPER_FILE).is_file():
-            return folder
-    known = sorted({path.parent.name for root in roots for path in root.glob(f"*/{PAPER_FILE}")})
-    raise PaperError(f"there is no paper {paper!r}; choose from: {', '.join(known) or 'none'}")
+    known = folders(roots)
+    if (Path(paper) / PAPER_FILE).is_file():
+        return Path(paper)
+    if paper not in known:
+        raise PaperError(f"there is no paper {paper!r}; choose from: {', '.join(known) or 'none'}")
+    return known[paper]
 
 
 def read_paper(folder: Path) -> Paper:
@@ -157,11 +180,18 @@ def _read_item(path: Path) -> Item:
             name=path.stem,
             chapter=int(data["chapter"]),
             title=data["title"],
+            figures=_figures(path, data.get("figures", [])),
             experiments=tuple(data.get("experiment", ())),
             claims=tuple(_read_claim(path, each) for each in data.get("claim", ())),
         )
     except KeyError as error:
         raise PaperError(f"{path}: {error.args[0]!r} is missing") from error
+
+
+def _figures(path: Path, numbers: Any) -> tuple[str, ...]:
+    if not isinstance(numbers, list) or not all(isinstance(each, str) for each in numbers):
+        raise PaperError(f'{path}: `figures` is a list of texts such as ["5-7"], not {numbers!r}')
+    return tuple(numbers)
 
 
 def _read_claim(path: Path, data: dict[str, Any]) -> Claim:

@@ -4,19 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from deroute.reproduce.paper import Item, Paper
-from deroute.reproduce.verdict import DIFFERS, NOT_SETTLED, REPRODUCED, Judgement
+from deroute.reproduce.verdict import (
+    DIFFERS,
+    NEVER_MEASURED,
+    NOT_SETTLED,
+    REPRODUCED,
+    Judgement,
+)
 
-_STYLE = {REPRODUCED: "green", DIFFERS: "bold red", NOT_SETTLED: "yellow"}
+_STYLE = {
+    REPRODUCED: "green",
+    DIFFERS: "bold red",
+    NOT_SETTLED: "yellow",
+    NEVER_MEASURED: "magenta",
+}
 _HEAD = ("Claim", "Published", "Measured", "Verdict", "Why")
+_MARKDOWN_HEAD = (
+    *("Claim", "Source", "Statement", "Published", "Measured"),
+    *("Verdict", "Scale", "Date", "Why"),
+)
+_MEASURED = (
+    "Measured: mean ± 95% confidence interval, over the seeds (Student's t) or, of a single run,\n"
+    "within it (batch means); without an interval the value is exact, or a single run tells none.\n"
+    "A semicolon separates checks."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +46,10 @@ class ItemReport:
     item: Item
     judgements: Sequence[Judgement]
     figures: Sequence[Path]
+
+
+#: A paper, and some of its items or all.
+PaperReport = tuple[Paper, Sequence[ItemReport]]
 
 
 def published_text(value: Any) -> str:
@@ -44,54 +68,94 @@ def print_item(console: Console, report: ItemReport) -> None:
     for head in _HEAD:
         table.add_column(head, overflow="fold", no_wrap=head == "Verdict")
     for judgement in report.judgements:
-        style = _STYLE[judgement.verdict]
-        row = [escape(cell) for cell in _row(judgement)]
-        table.add_row(*row[:3], f"[{style}]{judgement.verdict}[/]", row[4])
+        table.add_row(*_cells(judgement), _verdict(judgement), escape(_why(judgement)))
     console.print(table)
     for figure in report.figures:
         console.print(f"figure: {figure}", highlight=False, soft_wrap=True)
 
 
+def print_status(console: Console, paper: Paper, reports: Sequence[ItemReport]) -> None:
+    """Print the claims of a paper as a table, then why some differ or could not be told."""
+    title = f"{paper.name}: {paper.title}"
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for head in ("Claim", "Published", "Measured", "Verdict", "Scale", "Date"):
+        table.add_column(head, overflow="fold", no_wrap=head in ("Verdict", "Scale", "Date"))
+    for report in reports:
+        for judgement in report.judgements:
+            when = (judgement.scale or "-", judgement.day or "-")
+            table.add_row(*_cells(judgement), _verdict(judgement), *when)
+        table.add_section()
+    console.print(table)
+    for judgement in _judgements([(paper, reports)]):
+        if judgement.verdict == DIFFERS or judgement.stale:
+            told = " and no finding explains it" if judgement.fails else ""
+            lead = f"{_verdict(judgement)}{told}: {escape(judgement.claim.id)}"
+            console.print(f"{lead}: {escape(_why(judgement))}")
+
+
 def summary(judgements: Iterable[Judgement]) -> str:
     """How many claims got which verdict."""
     verdicts = [judgement.verdict for judgement in judgements]
-    counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in _STYLE]
+    counts = [
+        f"{verdicts.count(verdict)} {verdict}"
+        for verdict in _STYLE
+        if verdict != NEVER_MEASURED or verdict in verdicts
+    ]
     return f"{len(verdicts)} claims: {', '.join(counts)}"
 
 
-def markdown(
-    paper: Paper, scale: str, engine: str, reports: Sequence[ItemReport], day: date | None = None
-) -> str:
-    """The whole report as Markdown, statements and scopes included."""
-    judgements = [each for report in reports for each in report.judgements]
-    run = [f"Scale `{scale}`", f"Deroute {engine}", *([day.isoformat()] if day else [])]
+def markdown(engine: str, papers: Sequence[PaperReport]) -> str:
+    """Everything as Markdown, statements and scopes included."""
     lines = [
-        f"# {paper.title}",
+        "# Published claims, measured again",
         "",
-        f"{', '.join(run)}. {summary(judgements)}.",
+        f"Written by Deroute {engine}. {summary(_judgements(papers))}.",
         "",
-        "Measured: mean ± 95% confidence interval where it is known; a semicolon separates checks.",
+        _MEASURED,
     ]
-    for report in reports:
-        lines += ["", f"## {report.item.name}: {report.item.title}", ""]
-        lines += ["| Claim | Source | Statement | Published | Measured | Verdict | Why |"]
-        lines += ["|---|---|---|---|---|---|---|"]
-        lines += [_markdown_row(judgement) for judgement in report.judgements]
+    for paper, reports in papers:
+        lines += ["", f"## {paper.title}"]
+        for report in reports:
+            lines += ["", f"### {report.item.name}: {report.item.title}", ""]
+            lines += [f"| {' | '.join(_MARKDOWN_HEAD)} |", "|---" * len(_MARKDOWN_HEAD) + "|"]
+            lines += [_markdown_row(judgement) for judgement in report.judgements]
     return "\n".join(lines) + "\n"
 
 
-def _row(judgement: Judgement) -> tuple[str, str, str, str, str]:
+def _judgements(papers: Sequence[PaperReport]) -> list[Judgement]:
+    return [each for _, reports in papers for report in reports for each in report.judgements]
+
+
+def _verdict(judgement: Judgement) -> str:
+    return f"[{_STYLE[judgement.verdict]}]{judgement.verdict}[/]"
+
+
+def _cells(judgement: Judgement) -> tuple[str, str, str]:
+    """Claim, published and measured value for a terminal."""
     claim = judgement.claim
-    published = published_text(claim.published)
+    return escape(claim.id), escape(_published(judgement)), escape(_measured(judgement))
+
+
+def _published(judgement: Judgement) -> str:
+    claim = judgement.claim
     unit = f" {claim.unit}" if claim.unit and claim.published is not None else ""
-    scope = f"scope: {claim.scope}" if claim.scope else ""
-    why = "; ".join(part for part in (judgement.reason, scope) if part)
-    measured = "; ".join(judgement.measured) or "-"
-    return claim.id, published + unit, measured, judgement.verdict, why
+    return published_text(claim.published) + unit
+
+
+def _measured(judgement: Judgement) -> str:
+    return "; ".join(judgement.measured) or "-"
+
+
+def _why(judgement: Judgement) -> str:
+    scope = f"scope: {judgement.claim.scope}" if judgement.claim.scope else ""
+    return "; ".join(part for part in (judgement.reason, judgement.stale, scope) if part)
 
 
 def _markdown_row(judgement: Judgement) -> str:
-    name, published, measured, verdict, why = _row(judgement)
     claim = judgement.claim
-    cells = (f"`{name}`", claim.source, claim.statement, published, measured, verdict, why)
+    cells = (
+        *(f"`{claim.id}`", claim.source, claim.statement),
+        *(_published(judgement), _measured(judgement), judgement.verdict),
+        *(judgement.scale or "-", judgement.day or "-", _why(judgement)),
+    )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

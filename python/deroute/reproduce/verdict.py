@@ -12,6 +12,8 @@ from deroute.reproduce.measures import call
 from deroute.reproduce.paper import Check, Claim
 
 REPRODUCED, DIFFERS, NOT_SETTLED = "reproduced", "differs", "not settled"
+#: Of a claim that could be measured, but no run has done it.
+NEVER_MEASURED = "never measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,12 @@ class Judgement:
     reason: str
     #: A finding explains the difference, and its evidence holds.
     explained: bool = False
+    #: Scale, version of the engine and day (UTC) of the measurement; empty if there is none.
+    scale: str = ""
+    engine: str = ""
+    day: str = ""
+    #: Why this is not what the present engine says of the claim as it is now; empty if it is.
+    stale: str = ""
 
     @property
     def fails(self) -> bool:

@@ -6,6 +6,7 @@ out must be the seed, or have one label only.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,9 @@ from deroute.figures.study import ROW, Study
 from deroute.reproduce.evidence import Evidence, NotSettledError
 
 Labels = Mapping[str, Any]
+
+# Columns whose interval inside a run is known (batch means).
+_WITHIN = {"latency.mean": "latency.ci95", "load.accepted": "load.accepted_ci95"}
 
 
 def accepted(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
@@ -57,9 +61,7 @@ def least_over_bound(
     runs = evidence.of(of)
     labels = _rows(runs, where)[axis].unique().sort().to_list()
     profiles = [(label, _profile(runs, {**where, axis: label})) for label in labels]
-    return [
-        Estimate(float(profile.mean.min()) / bounds[int(label) - 1]) for label, profile in profiles
-    ]
+    return [profile.least().scaled(1 / bounds[int(label) - 1]) for label, profile in profiles]
 
 
 def accepted_surplus(
@@ -93,7 +95,10 @@ def latency_saving(evidence: Evidence, of: str, where: Labels, under: Labels) ->
 
 def scalar(evidence: Evidence, of: str, where: Labels, column: str) -> list[Estimate]:
     """A column of the result frame as it is."""
-    return [analysis.estimate(_rows(evidence.of(of), where)[column].to_numpy())]
+    rows = _rows(evidence.of(of), where)
+    within = _WITHIN.get(column)
+    inside = math.nan if within is None else float(rows[within][0])
+    return [analysis.estimate(rows[column].to_numpy(), inside)]
 
 
 def packet_phits(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
@@ -144,7 +149,7 @@ def router_path_share(
 
 def least_injected(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
     """Injected load of the worst router of the group, in phits per host and cycle."""
-    return [Estimate(float(_profile(evidence.of(of), where).mean.min()))]
+    return [_profile(evidence.of(of), where).least()]
 
 
 def least_over_mean(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:

@@ -1,0 +1,103 @@
+"""Verdicts that outlive a run: what every claim came to when it was last measured.
+
+A run writes one file for each item that it has judged, `verdicts/ITEM.SCALE.json` in its result
+directory; runs of other items and scales leave it alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from deroute.reproduce.paper import Claim, Item, Paper, PaperError
+from deroute.reproduce.report import ItemReport
+from deroute.reproduce.verdict import NEVER_MEASURED, NOT_SETTLED, Judgement
+from deroute.spec import fingerprint
+
+_KEPT = ("verdict", "measured", "reason", "explained", "engine", "day")
+
+
+def keep(directory: Path, scale: str, report: ItemReport) -> None:
+    """Keep the verdicts on the claims of an item in the result directory of its paper."""
+    claims = {
+        judgement.claim.id: {name: getattr(judgement, name) for name in _KEPT}
+        | {"checks": _checks(judgement.claim)}
+        for judgement in report.judgements
+    }
+    file = _file(directory, report.item, scale)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_suffix(".part")
+    part.write_text(json.dumps(claims, indent=1, ensure_ascii=False), encoding="utf-8")
+    part.replace(file)
+
+
+def kept(
+    paper: Paper, items: Sequence[Item], directories: Mapping[str, Path], engine: str
+) -> list[ItemReport]:
+    """The last verdict on every claim, from the result directories of the paper's scales.
+
+    A measurement by the present version of the engine comes before one by another, and then the
+    scale that stands later in the paper's file, which is the more thorough one.
+    """
+    reports = []
+    for item in items:
+        files = {scale: _read(_file(where, item, scale)) for scale, where in directories.items()}
+        judgements = []
+        for claim in item.claims:
+            known = list(_known(claim, files))
+            # Of equals, `max` takes the first.
+            best = max(reversed(known), key=lambda each: each.engine == engine, default=None)
+            judgements.append(_with_engine(best, engine) if best else _unmeasured(claim, files))
+        reports.append(ItemReport(item, judgements, ()))
+    return reports
+
+
+def _file(directory: Path, item: Item, scale: str) -> Path:
+    return directory / "verdicts" / f"{item.name}.{scale}.json"
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise PaperError(f"{file}: {error}; remove it and run its item again") from error
+    return found
+
+
+def _checks(claim: Claim) -> str:
+    """Fingerprint of what a verdict depends on in the claim's file."""
+    checks = [asdict(check) for check in (*claim.checks, *claim.evidence)]
+    return fingerprint(json.dumps(checks, sort_keys=True))
+
+
+def _known(claim: Claim, files: Mapping[str, Mapping[str, Any]]) -> Iterator[Judgement]:
+    """Measurements of a claim as it is now, in the order of the scales."""
+    if claim.unsettled is not None:
+        return
+    for scale, claims in files.items():
+        entry = claims.get(claim.id)
+        if entry is not None and entry["checks"] == _checks(claim):
+            values = {name: entry[name] for name in _KEPT}
+            values["measured"] = tuple(values["measured"])
+            values["explained"] &= claim.finding is not None
+            yield Judgement(claim, scale=scale, **values)
+
+
+def _with_engine(judgement: Judgement, engine: str) -> Judgement:
+    """Says so where another version of the engine has measured."""
+    if judgement.engine == engine:
+        return judgement
+    return replace(judgement, stale=f"measured by Deroute {judgement.engine}, not {engine}")
+
+
+def _unmeasured(claim: Claim, files: Mapping[str, Mapping[str, Any]]) -> Judgement:
+    if claim.unsettled is not None:
+        return Judgement(claim, NOT_SETTLED, (), claim.unsettled)
+    changed = any(claim.id in claims for claims in files.values())
+    stale = "the checks have changed since the last measurement" if changed else ""
+    return Judgement(claim, NEVER_MEASURED, (), "", stale=stale)

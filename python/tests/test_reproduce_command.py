@@ -1,0 +1,236 @@
+"""`deroute reproduce`: runs, reports, and the verdicts that are kept."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from deroute import _engine
+from deroute.cli import app
+
+SMALL = """
+title = "A small network"
+[base.network.topology.dragonfly]
+p = 2
+a = 4
+h = 2
+[base.network.links.local]
+latency = "15 ns"
+vcs = 2
+buffer = "9 KB"
+[base.network.links.global]
+latency = "150 ns"
+vcs = 1
+buffer = "45 KB"
+[base.network.nic]
+injection_queue = "126 KB"
+[base.network.switch.combined_queued]
+pipeline = "90 ns"
+output_buffer = "15.75 KB"
+[base.routing]
+minimal = {}
+[base.traffic]
+load = 0.1
+packet_size = 10
+pattern = { adversarial = { offset = 1 } }
+[paths]
+load = "traffic.load"
+[values]
+[scale.quick]
+seeds = [1]
+set = { "run.warmup" = 2000, "run.measure" = 4000 }
+"""
+
+BOUND = """
+chapter = 3
+title = "The bound of ADV+1"
+[[experiment]]
+name = "bound"
+axes = { load = [0.05, 0.4] }
+[[experiment.figure]]
+name = "throughput"
+kind = "throughput"
+[[claim]]
+id = "an-eighth"
+source = "section 3.2.2"
+statement = "At most 1/(2h^2)."
+published = 0.125
+unit = "phits/host/cycle"
+[[claim.check]]
+measure = "accepted"
+of = "bound"
+where = { load = 0.4 }
+at_least = LEAST
+"""
+
+
+LATER = """
+chapter = 4
+title = "What is not built"
+[[claim]]
+id = "later"
+source = "section 4"
+statement = "Something else."
+unsettled = "it is not built"
+[[claim]]
+id = "hosts"
+source = "section 4.1"
+statement = "It has 72 hosts."
+published = 72
+[[claim.check]]
+measure = "hosts"
+h = 2
+equals = 72
+"""
+
+
+def write(bound: str) -> Path:
+    """The paper `small` under the present directory, with this least accepted load."""
+    folder = Path("reproduce") / "small"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "paper.toml").write_text(SMALL)
+    (folder / "3.2-bound.toml").write_text(BOUND.replace("LEAST", bound))
+    (folder / "4.1-later.toml").write_text(LATER)
+    return folder
+
+
+def call(*arguments: str, code: int = 0) -> str:
+    """Output of `deroute reproduce` with these arguments."""
+    result = CliRunner().invoke(app, ["reproduce", *arguments])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def rows(*arguments: str, code: int = 0) -> dict[str, list[str]]:
+    """Cells of the report on the status, by claim."""
+    call("--status", *arguments, "--report", "status.md", code=code)
+    lines = Path("status.md").read_text().splitlines()
+    table = [line.strip("| ").split(" | ") for line in lines if line.startswith("| `")]
+    return {cells[0].strip("`"): cells[3:] for cells in table}
+
+
+@pytest.mark.parametrize(("least", "code"), [("0.11", 0), ("0.2", 1)])
+def test_the_command_runs_draws_judges_and_reports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least: str, code: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(least)
+    assert "1 claims" in call("small", "--chapter", "3", "--jobs", "1", code=code)
+    where = tmp_path / "runs" / "reproduce" / "small" / "quick"
+    assert (where / "3.2-bound.bound" / "throughput.png").stat().st_size > 0
+    assert "| `an-eighth` | section 3.2.2 |" in (where / "REPORT.md").read_text()
+
+
+def test_verdicts_outlive_the_run_of_another_item(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("0.11")
+    before = rows("small")
+    assert [cells[2:5] for cells in before.values()] == [
+        ["never measured", "-", "-"],
+        ["not settled", "-", "-"],
+        ["never measured", "-", "-"],
+    ]
+    call("small", "3.2-bound", "--jobs", "1")
+    bound = rows("small")["an-eighth"]
+    assert bound[0] == "0.125 phits/host/cycle"
+    assert "±" in bound[1]
+    assert bound[2:4] == ["reproduced", "quick"]
+    call("small", "4.1-later", "--jobs", "1")
+    after = rows("small")
+    assert after["an-eighth"] == bound
+    assert after["hosts"][1:4] == ["72", "reproduced", "quick"]
+    assert after["later"][2:] == ["not settled", "-", "-", "it is not built"]
+    assert rows("small", "4.1-later").keys() == {"later", "hosts"}
+
+
+def test_status_covers_every_paper_and_names_differences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = write("0.2")
+    call("small", "--jobs", "1", code=1)
+    known = rows(code=1)
+    assert known["an-eighth"][2] == "differs"
+    assert len(known) > 10
+    output = call("--status", "small", code=1)
+    assert "no finding explains it: an-eighth" in output
+    # A finding counts only once a run has judged its evidence.
+    file = folder / "3.2-bound.toml"
+    file.write_text(
+        file.read_text().replace("[[claim.check]]", 'finding = "known"\n[[claim.check]]')
+    )
+    assert rows("small", code=1)["an-eighth"][2] == "differs"
+    call("small", "--jobs", "1")
+    assert "known" in rows("small")["an-eighth"][5]
+
+
+def test_changed_checks_and_older_engines_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("0.11")
+    call("small", "--jobs", "1")
+    write("0.12")
+    changed = rows("small")["an-eighth"]
+    assert changed[2] == "never measured"
+    assert "checks have changed" in changed[5]
+    write("0.11")
+    (file,) = Path("runs").rglob("verdicts/3.2-bound.quick.json")
+    kept: dict[str, Any] = json.loads(file.read_text())
+    kept["an-eighth"]["engine"] = "0.0.1"
+    kept["an-eighth"]["day"] = "2020-02-29"
+    file.write_text(json.dumps(kept))
+    older = rows("small")["an-eighth"]
+    assert older[2:5] == ["reproduced", "quick", "2020-02-29"]
+    assert f"measured by Deroute 0.0.1, not {_engine.VERSION}" in older[5]
+
+
+def test_the_day_is_that_of_the_simulations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("0.11")
+    call("small", "3.2-bound", "--jobs", "1")
+    (store,) = Path("runs").rglob("results.sqlite")
+    connection = sqlite3.connect(store)
+    connection.execute("UPDATE points SET finished_at = '2020-02-29 12:00:00'")
+    connection.commit()
+    connection.close()
+    call("small", "3.2-bound", "--jobs", "1")
+    assert rows("small")["an-eighth"][4] == "2020-02-29"
+
+
+def test_the_scale_that_stands_later_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = write("0.11")
+    (folder / "paper.toml").write_text(
+        SMALL
+        + '[scale.paper]\nseeds = [1, 2]\nset = { "run.warmup" = 2000, "run.measure" = 4000 }\n'
+    )
+    call("small", "3.2-bound", "--jobs", "1", "--scale", "paper")
+    call("small", "3.2-bound", "--jobs", "1")
+    assert rows("small")["an-eighth"][3] == "paper"
+    assert rows("small", "--scale", "quick")["an-eighth"][3] == "quick"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], ["PAPER", "--status", "thesis"]),
+        (["--status", "--chapter", "3"], ["PAPER"]),
+        (["thesis", "--status", "--scale", "huge"], ["huge", "quick, paper"]),
+        (["thesis", "9-99"], ["9-99", "3.2-bounds"]),
+    ],
+)
+def test_what_does_not_exist_is_refused(arguments: list[str], words: list[str]) -> None:
+    output = call(*arguments, code=2)
+    assert all(word in output for word in words)
