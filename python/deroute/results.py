@@ -166,7 +166,42 @@ class Series:
     by_delivery: SeriesColumns
 
 
-Table = Literal["summary", "hosts", "routers", "links", "series"]
+@dataclass(frozen=True, slots=True)
+class AgentSeries:
+    """State of the routing agents in time: sample `i` is taken at the beginning of cycle
+    `start + i * width`, relative to the beginning of the measurement.
+    """
+
+    start: int
+    width: int
+    #: What is sampled, in the words of the routing algorithm.
+    names: list[str]
+    #: Routers given one by one: those of the domain in `probes.agents`.
+    routers: list[int]
+    #: (samples, routers, names)
+    values: NDArray[np.float64]
+    #: (samples, names) mean over all routers of the network.
+    mean: NDArray[np.float64]
+
+    @property
+    def cycles(self) -> NDArray[np.int64]:
+        """(samples,) cycle of each sample, relative to the beginning of the measurement."""
+        return self.start + self.width * np.arange(len(self.mean), dtype=np.int64)
+
+    def to_polars(self) -> pl.DataFrame:
+        """A row per sample and router, and one per sample with the mean over the network, whose
+        `router` is null; a column per name.
+        """
+        routers = pl.Series("router", [*self.routers, None], dtype=pl.UInt32)
+        rows = np.concatenate([self.values, self.mean[:, np.newaxis]], axis=1)
+        columns = dict(zip(self.names, rows.reshape(-1, len(self.names)).T, strict=True))
+        samples = len(self.mean)
+        cycle = pl.Series("cycle", np.repeat(self.cycles, len(routers)))
+        router = pl.concat([routers] * samples) if samples else routers.clear()
+        return pl.DataFrame([cycle, router, *(pl.Series(n, v) for n, v in columns.items())])
+
+
+Table = Literal["summary", "hosts", "routers", "links", "series", "agents"]
 
 
 class Outcome(Part):
@@ -190,6 +225,7 @@ class Outcome(Part):
 
     _path_kinds: list[str] = PrivateAttr()
     _series: dict[str, Any] | None = PrivateAttr()
+    _agents: dict[str, Any] | None = PrivateAttr()
     _load: Callable[[], RawArrays] = PrivateAttr()
 
     @classmethod
@@ -198,8 +234,11 @@ class Outcome(Part):
         scalars = json.loads(text)
         path_kinds = scalars.pop("arrays")["path_kinds"]
         series = scalars.pop("series")
+        # Results of the first versions have none.
+        agents = scalars.pop("agents", None)
         outcome = cls.model_validate(scalars)
-        outcome._path_kinds, outcome._series, outcome._load = path_kinds, series, load_arrays
+        outcome._path_kinds, outcome._load = path_kinds, load_arrays
+        outcome._series, outcome._agents = series, agents
         return outcome
 
     @cached_property
@@ -223,6 +262,14 @@ class Outcome(Part):
             by_delivery=SeriesColumns(**_below(self._raw, "series.by_delivery.")),
         )
 
+    @cached_property
+    def agents(self) -> AgentSeries | None:
+        """State of the routing agents in time; None unless the spec asks for `probes.agents`."""
+        if self._agents is None:
+            return None
+        arrays: dict[str, Any] = self._agents | _below(self._raw, "agents.")
+        return AgentSeries(**arrays)
+
     def scalars(self) -> dict[str, Scalar]:
         """Every scalar by its dotted name: `latency.mean`, `latency.p99`, `paths.lgl.share`."""
         flat: dict[str, Scalar] = {}
@@ -234,7 +281,8 @@ class Outcome(Part):
 
     def to_polars(self, table: Table = "summary") -> pl.DataFrame:
         """The outcome as a frame: one row of scalars (`summary`), or one row per host, router,
-        link (needs `probes.links`) or bin of the time series (needs `probes.series`).
+        link (needs `probes.links`), bin of the time series (needs `probes.series`), or sample and
+        router (`agents`, needs `probes.agents`; see `AgentSeries.to_polars`).
         """
         arrays = self.arrays
         match table:
@@ -252,6 +300,10 @@ class Outcome(Part):
                 return pl.DataFrame({"router": router, "port": port, "use": arrays.link_use})
             case "series":
                 return _series_frame(self.series)
+            case "agents":
+                if self.agents is None:
+                    raise ValueError("the spec asked for no state of the agents (probes.agents)")
+                return self.agents.to_polars()
 
     def to_json(self) -> dict[str, Any]:
         """The whole outcome, arrays included, as the engine writes it."""
@@ -265,6 +317,10 @@ class Outcome(Part):
             for kind in ("by_generation", "by_delivery"):
                 columns = _below(self._raw, f"series.{kind}.")
                 document["series"][kind] = {name: all.tolist() for name, all in columns.items()}
+        document["agents"] = None
+        if self._agents is not None:
+            arrays = {name: all.tolist() for name, all in _below(self._raw, "agents.").items()}
+            document["agents"] = self._agents | arrays
         return document
 
 

@@ -50,6 +50,7 @@ def _fields(schema: dict[str, Any], name: str) -> set[str]:
         "Arrays",
         "Series",
         "SeriesColumns",
+        "AgentSeries",
     ],
 )
 def test_results_have_the_fields_of_the_engine(name: str) -> None:
@@ -64,7 +65,7 @@ def test_results_have_the_fields_of_the_engine(name: str) -> None:
 
 def test_every_part_of_the_outcome_is_modelled() -> None:
     schema = json.loads(_engine.schema("outcome"))
-    known = set(results.Outcome.model_fields) | {"arrays", "series"}
+    known = set(results.Outcome.model_fields) | {"arrays", "series", "agents"}
     assert known == _fields(schema, "Outcome")
 
 

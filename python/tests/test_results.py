@@ -1,0 +1,57 @@
+"""Results as typed objects, frames and JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deroute
+from deroute import _engine
+from deroute.results import Outcome
+from deroute.spec import canonical
+
+
+@pytest.fixture
+def agents(spec: dict[str, Any]) -> Outcome:
+    """A result with two samples of two states of three routers."""
+    scalars, arrays = _engine.simulate(canonical(spec))
+    described = {"start": -100, "width": 100, "names": ["level", "blocked"], "routers": [0, 1, 2]}
+    sampled = {
+        "agents.values": np.arange(12.0).reshape(2, 3, 2),
+        "agents.mean": np.array([[0.5, 1.5], [2.5, 3.5]]),
+    }
+    document = json.loads(scalars) | {"agents": described}
+    return Outcome.read(json.dumps(document), lambda: arrays | sampled)
+
+
+def test_agents_are_arrays_over_samples_routers_and_names(agents: Outcome) -> None:
+    found = agents.agents
+    assert found is not None
+    assert (found.values.shape, found.mean.shape) == ((2, 3, 2), (2, 2))
+    assert found.cycles.tolist() == [-100, 0]
+    assert found.values[1, 2, found.names.index("blocked")] == 11
+
+
+def test_agents_as_a_frame(agents: Outcome) -> None:
+    frame = agents.to_polars("agents")
+    assert frame.columns == ["cycle", "router", "level", "blocked"]
+    assert frame.row(4) == (0, 0, 6.0, 7.0)
+    means = frame.filter(frame["router"].is_null())
+    assert means.rows() == [(-100, None, 0.5, 1.5), (0, None, 2.5, 3.5)]
+
+
+def test_agents_as_json(agents: Outcome) -> None:
+    written = agents.to_json()["agents"]
+    assert written["mean"] == [[0.5, 1.5], [2.5, 3.5]]
+    assert (written["start"], written["routers"]) == (-100, [0, 1, 2])
+    assert json.loads(json.dumps(written)) == written
+
+
+def test_results_without_agents_say_so(spec: dict[str, Any]) -> None:
+    outcome = deroute.simulate(spec)
+    assert outcome.agents is None
+    with pytest.raises(ValueError, match=r"probes\.agents"):
+        outcome.to_polars("agents")
