@@ -5,7 +5,7 @@ use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Takes the arrays out of `outcome`: name -> array, in `arrays.*` and `series.*`.
+/// Takes the arrays out of `outcome`: name -> array, in `arrays.*`, `series.*` and `agents.*`.
 pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let path_kinds = std::mem::take(&mut outcome.arrays.path_kinds);
@@ -30,6 +30,13 @@ pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, 
     if let Some(Series { start: _, width: _, by_generation, by_delivery }) = &mut outcome.series {
         series(&dict, "series.by_generation", by_generation)?;
         series(&dict, "series.by_delivery", by_delivery)?;
+    }
+    if let Some(agents) = &mut outcome.agents {
+        let (samples, routers, names) =
+            (agents.mean.len() / agents.names.len(), agents.routers.len(), agents.names.len());
+        let values = PyArray1::from_vec(py, std::mem::take(&mut agents.values));
+        dict.set_item("agents.values", values.reshape([samples, routers, names])?)?;
+        matrix(&dict, "agents.mean", std::mem::take(&mut agents.mean), names)?;
     }
     Ok(dict)
 }

@@ -44,6 +44,8 @@ pub struct Outcome {
     pub arrays: Arrays,
     /// Time series, if asked for.
     pub series: Option<Series>,
+    /// State of the routing agents in time, if asked for.
+    pub agents: Option<AgentSeries>,
 }
 
 /// Whether the numbers describe a steady state.
@@ -235,4 +237,22 @@ pub struct SeriesColumns {
     pub latency_sum: Vec<u64>,
     /// Packets that took a non-minimal path.
     pub nonminimal: Vec<u64>,
+}
+
+/// State of the routing agents in time. Sample `i` is taken at the beginning of cycle
+/// `start + i * width`, relative to the beginning of the measurement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentSeries {
+    /// Cycle of the first sample, relative to the beginning of the measurement (negative is before).
+    pub start: i64,
+    /// Cycles between samples.
+    pub width: u64,
+    /// What is sampled, in the words of the routing algorithm.
+    pub names: Vec<String>,
+    /// Routers given one by one.
+    pub routers: Vec<u32>,
+    /// Row-major, samples x `routers` x `names`.
+    pub values: Vec<f64>,
+    /// Mean over all routers of the network: row-major, samples x `names`.
+    pub mean: Vec<f64>,
 }

@@ -287,6 +287,29 @@ fn durations_and_units() {
         (&[("run.warmup", "'7 phits'")], "run.warmup", &["\"7 phits\"", "ns"]),
         (&[("run.warmup", "{ interval = 0 }")], "run.warmup.interval", &["0 cycles", "1 to"]),
         (&[("probes.series", "0")], "probes.series", &["0 cycles", "1 to"]),
+        (&[("probes.agents.every", "100")], "probes.agents", &["no state"]),
+        (
+            &[
+                ("probes.agents", "{ every = 100, domain = 9 }"),
+                ("routing", "{ valiant = { phase_a = { acor = {} } } }"),
+            ],
+            "probes.agents.domain",
+            &["no domain 9", "0 to 8"],
+        ),
+        (
+            &[
+                ("probes.agents.every", "1"),
+                ("run.measure", "100000000"),
+                ("routing", "{ valiant = { phase_a = { acor = {} } } }"),
+            ],
+            "probes.agents.every",
+            &["too many", "60 cycles or more"],
+        ),
+        (
+            &[("routing", "{ ugal = { phase_a = { acor = { interval = 0 } } } }")],
+            "routing.ugal.phase_a.acor.interval",
+            &["0 is 0 cycles", "1 to"],
+        ),
         (&[("probes.series_before", "9")], "probes.series_before", &["no series", "probes.series"]),
         (
             &[("probes.series", "10"), ("probes.series_before", "501")],

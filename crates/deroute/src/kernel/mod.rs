@@ -5,6 +5,7 @@
 //! `docs/kernel.md` for the exact rules; a phit-by-phit model in the tests follows the same rules
 //! independently and must agree to the last bit.
 
+mod agents;
 mod allocate;
 mod checks;
 mod dependencies;
@@ -102,7 +103,9 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::build`], and those of `routing`.
     pub fn build_with(spec: &Spec, routing: &Planner<'_>) -> Result<Self, SpecError> {
-        Ok(Self { spec: spec.clone(), plant: Arc::new(Plant::build(spec, routing)?) })
+        let plant = Plant::build(spec, routing)?;
+        agents::check(&plant)?;
+        Ok(Self { spec: spec.clone(), plant: Arc::new(plant) })
     }
 
     /// The spec that this simulation was built from.
@@ -159,6 +162,8 @@ struct Running {
     now: Cycle,
     full_checks: bool,
     watchdog: checks::Watchdog,
+    /// Samples of the agents, once the measurement is planned.
+    samples: Option<agents::Samples>,
 }
 
 /// Hosts in a partition that keep its state in a cache of about 1 MiB.
@@ -185,6 +190,7 @@ impl Running {
             now: 0,
             full_checks: false,
             watchdog: checks::Watchdog::new(plant.times.watchdog),
+            samples: None,
         }
     }
 
@@ -224,11 +230,12 @@ impl Running {
     fn open(&mut self, from: Cycle) {
         let times = self.plant.times;
         let to = from.saturating_add(times.measure);
+        let start = from - times.series.map_or(0, |(_, before)| before).min(from);
+        self.samples = agents::Samples::new(&self.plant, &self.partitions, start);
         for partition in &mut self.partitions {
             let collector = &mut partition.collector;
             (collector.from, collector.to) = (from, to);
-            if let Some((width, before)) = times.series {
-                let start = from - before.min(from);
+            if let Some((width, _)) = times.series {
                 let bins = ((to - start) / width) as usize;
                 collector.by_generation = Bins::new(start, width, bins);
                 collector.by_delivery = Bins::new(start, width, bins);
@@ -260,7 +267,11 @@ impl Running {
     fn advance(&mut self, to: Cycle, of: u64, watch: &mut Watcher<'_>) -> Result<(), RunError> {
         let chunk = (CHUNK / self.plant.topology.hosts()).clamp(20, 1_000);
         while self.now < to {
-            let next = self.now.saturating_add(chunk).min(to);
+            let mut next = self.now.saturating_add(chunk).min(to);
+            if let Some(samples) = &mut self.samples {
+                samples.take(&mut self.partitions, self.now);
+                next = next.min(samples.next());
+            }
             windows::run(&mut self.partitions, next, self.lookahead, self.threads);
             self.now = next;
             checks::conservation(&self.partitions)?;

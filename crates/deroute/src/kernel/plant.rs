@@ -35,6 +35,8 @@ pub(crate) struct Times {
     pub(crate) measure: Cycle,
     /// Width of a series bin, and how long before the measurement the series begins.
     pub(crate) series: Option<(Cycle, Cycle)>,
+    /// Cycles between samples of the agents, and the domain given router by router.
+    pub(crate) agents: Option<(Cycle, u32)>,
     pub(crate) watchdog: Cycle,
 }
 
@@ -323,5 +325,9 @@ fn times(spec: &Spec, scale: &Scale) -> Result<Times, SpecError> {
         None => 20_000,
     };
     let measure = long("run.measure", &run.measure)?;
-    Ok(Times { seed: run.seed, warmup, measure, series, watchdog })
+    let agents = match &probes.agents {
+        None => None,
+        Some(probe) => Some((long("probes.agents.every", &probe.every)?, probe.domain)),
+    };
+    Ok(Times { seed: run.seed, warmup, measure, series, agents, watchdog })
 }

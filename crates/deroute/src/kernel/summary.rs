@@ -101,6 +101,7 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
             by_generation: columns(&total.by_generation),
             by_delivery: columns(&total.by_delivery),
         }),
+        agents: network.samples.as_ref().map(|samples| samples.record(total.from)),
     }
 }
 

@@ -259,6 +259,21 @@ pub struct Probes {
     pub series_before: Option<Quantity>,
     /// Record the utilisation of every link, not only the summary per class. Default `false`.
     pub links: bool,
+    /// Record the state of the routing agents in time; not recorded when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agents: Option<AgentProbe>,
+}
+
+/// Samples of the state of the routing agents: the level of ACOR, the counters of LIAN.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AgentProbe {
+    /// Cycles between samples. The first is taken where the time series would begin.
+    pub every: Quantity,
+    /// Domain (group of a Dragonfly) whose routers are given one by one; of the others only the mean
+    /// is kept. Default 0.
+    #[serde(default)]
+    pub domain: u32,
 }
 
 /// Self-checks that cost time. The cheap ones are always on.

@@ -62,7 +62,10 @@ fn dress(mut spec: Spec, turn: usize) -> Spec {
     spec.checks.full = true;
     spec.checks.dependencies = true;
     spec.checks.watchdog = Some(400.into());
-    spec
+    let mut probed = spec.clone();
+    probed.probes.agents = Some(value("{ every = 37, domain = 1 }"));
+    // Algorithms without a state, and networks of one domain, refuse the probe.
+    if Simulation::build(&probed).is_ok() { probed } else { spec }
 }
 
 fn run(spec: &Spec, threads: usize, partitions: Option<usize>) -> Outcome {
@@ -86,6 +89,28 @@ fn every_entry_is_sound_and_deterministic() {
             assert!(outcome == again, "{place} change the result\n{}", support::show(&spec));
         }
     }
+}
+
+/// ACOR's level is recorded in time: it rises where packets are blocked, and falls again.
+#[test]
+fn levels_in_time() {
+    let mut spec = support::dragonfly(2, 4, 2);
+    spec.routing = value("{ valiant = { phase_a = { acor = { interval = 100 } } } }");
+    spec.traffic.pattern = value("{ adversarial = { offset = 2 } }");
+    spec.traffic.load = 0.6;
+    spec.traffic.then = vec![value("{ at = 4_000, load = 0.01 }")];
+    spec.run.warmup = Warmup::Fixed(0.into());
+    spec.run.measure = 8_000.into();
+    spec.probes.agents = Some(value("{ every = 50 }"));
+    let agents = support::run(&spec).agents.unwrap();
+    assert_eq!((agents.start, agents.width), (0, 50));
+    assert_eq!(agents.names, ["level", "blocked"]);
+    assert_eq!(agents.routers, [0, 1, 2, 3]);
+    assert_eq!((agents.values.len(), agents.mean.len()), (160 * 4 * 2, 160 * 2));
+    let level: Vec<f64> = agents.mean.iter().step_by(2).copied().collect();
+    assert_eq!((level[0], level[159]), (1.0, 1.0));
+    assert!(level[40..80].iter().all(|level| *level > 1.5), "{level:?}");
+    assert!(agents.values.iter().step_by(2).all(|level| [1.0, 2.0, 3.0].contains(level)));
 }
 
 /// A seed changes the result; the same seed, or a new simulation of the same spec, does not.

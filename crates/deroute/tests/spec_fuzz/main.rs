@@ -86,7 +86,9 @@ fn seeds() -> impl Strategy<Value = Spec> {
         (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(100.into()), 200.into());
         if eventful {
             spec.traffic.then = value("[{ at = 50, load = 0.1, pattern = 'uniform' }]");
-            spec.probes = value("{ series = 10, series_before = '50 ns', links = true }");
+            spec.probes = value(
+                "{ series = 10, series_before = '50 ns', links = true, agents = { every = 10 } }",
+            );
             spec.checks = value("{ full = true, dependencies = true, watchdog = 100 }");
         }
         spec
