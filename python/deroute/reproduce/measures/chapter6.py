@@ -1,0 +1,384 @@
+"""Measures of thesis chapter 6: counters of routing agents, loss in overload, reactions to changes.
+
+Counters come from `probes.agents`: `G+1` is the counter of the group one ahead, `IL-1` that of the
+local links one router back. They are averaged over the routers of the network and over the samples
+of the measurement. Times are in microseconds since the measurement began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from deroute import analysis
+from deroute.analysis import Estimate
+from deroute.figures.transient import Trace, trace
+from deroute.reproduce.evidence import Evidence, NotSettledError
+from deroute.reproduce.measures.runs import Labels, _outcomes, _profile, _rows
+
+#: A new steady latency is reached for good when no window deviates from it by more than this.
+_SETTLED = 0.1
+
+Floats = NDArray[np.float64]
+
+
+def counter(evidence: Evidence, of: str, where: Labels, name: str) -> list[Estimate]:
+    """Mean value of a counter."""
+    return [_counter(evidence, of, where, name)]
+
+
+def counter_ratio(
+    evidence: Evidence, of: str, where: Labels, *, name: str, over: Labels, over_name: str = ""
+) -> list[Estimate]:
+    """Mean value of a counter over that of the same or another one at another point."""
+    below = _counter(evidence, of, over, over_name or name)
+    return [analysis.ratio(_counter(evidence, of, where, name), below)]
+
+
+def counter_reaches(
+    evidence: Evidence, of: str, where: Labels, name: str, level: float
+) -> list[Estimate]:
+    """Load at which a counter reaches a level, if it grows as the load does (phits/host/cycle)."""
+    value = _counter(evidence, of, where, name)
+    offered = float(_rows(evidence.of(of), where)["load.offered"].mean())  # type: ignore[arg-type]
+    return [analysis.ratio(Estimate(level * offered, 0.0), value)]
+
+
+def counter_at_saturation(
+    evidence: Evidence, of: str, where: Labels, *, axis: str, labels: Sequence[Any], name: str
+) -> list[Estimate]:
+    """A counter at the saturation load of each curve along an axis, between the measured loads."""
+    values = []
+    for label in labels:
+        curve = {**where, axis: label}
+        rows = _rows(evidence.of(of), curve)
+        loads = rows["load.offered"].unique().sort().to_numpy()
+        known = [_counter(evidence, of, {**curve, "load": load}, name).mean for load in loads]
+        at = analysis.saturation(rows).load
+        slope = np.gradient(np.asarray(known), loads)
+        half = at.ci95 * float(np.interp(at.mean, loads, slope))
+        values.append(Estimate(float(np.interp(at.mean, loads, known)), half, at.runs))
+    return values
+
+
+def counters(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
+    """How many counters of groups and of local links a router has."""
+    (outcome, *_) = _outcomes(evidence.of(of), where)
+    names = _agents(outcome).names
+    kinds = [sum(name.startswith(kind) for name in names) for kind in ("G", "IL")]
+    return [Estimate(float(kind)) for kind in kinds]
+
+
+def local_counter_error(evidence: Evidence, of: str, where: Labels, h: int) -> list[Estimate]:
+    """Largest deviation of any `IL` from its sum over the `G` of the same sample (equation 6-2)."""
+    worst = 0.0
+    for outcome in _outcomes(evidence.of(of), where):
+        values = _samples(outcome)
+        for k in (sign * size for size in range(1, h + 1) for sign in (1, -1)):
+            expected = sum(
+                (h - abs(j)) / h * values[_group(abs(k) * h + j, -k, h)] for j in range(1 - h, h)
+            )
+            error = np.abs(values[f"IL{k:+d}"] - expected).max()
+            worst = max(worst, float(error))
+    return [Estimate(worst)]
+
+
+def offsets_per_counter(evidence: Evidence, of: str, where: Labels, h: int) -> list[Estimate]:
+    """Fewest and most `G` on which an `IL` depends, by regression over all samples and routers."""
+    (outcome, *_) = _outcomes(evidence.of(of), where)
+    values = _samples(outcome)
+    groups = [name for name in values if name.startswith("G")]
+    table = np.stack([values[name].ravel() for name in groups], axis=1)
+    counts = []
+    for name in values:
+        if name.startswith("IL"):
+            weights, _, rank, _ = np.linalg.lstsq(table, values[name].ravel(), rcond=None)
+            if rank < len(groups):
+                raise NotSettledError("the samples do not tell the counters of the groups apart")
+            counts.append(int((np.abs(weights) > 0.5 / h).sum()))
+    return [Estimate(float(min(counts))), Estimate(float(max(counts)))]
+
+
+def extension_error(
+    evidence: Evidence, of: str, where: Labels, *, axis: str, parts: Sequence[str], weight: float
+) -> list[Estimate]:
+    """Largest deviation of an extended counter from its parts (equation 6-1) over all samples.
+
+    `parts` are the labels of the injected, the stored and the extended counters. The points must
+    differ in nothing else, and their packets must take the same paths.
+    """
+    runs, samples = evidence.of(of), []
+    for part in parts:
+        found = [_samples(outcome) for outcome in _outcomes(runs, {**where, axis: part})]
+        groups = [name for name in found[0] if name.startswith("G")]
+        samples.append(np.stack([each[name] for each in found for name in groups]))
+    injected, stored, extended = samples
+    if not stored.any():
+        raise NotSettledError("no packet was waiting in any sample")
+    return [Estimate(float(np.abs(extended - injected - weight * stored).max()))]
+
+
+def below_peak(evidence: Evidence, of: str, where: Labels, load: float) -> list[Estimate]:
+    """How much less is accepted at a load than at the best load, in phits per host and cycle."""
+    rows = _rows(evidence.of(of), where)
+    best, then = analysis.max_accepted(rows), analysis.accepted_load(rows, load=load)
+    return [Estimate(best.mean - then.mean, float(np.hypot(best.ci95, then.ci95)), best.runs)]
+
+
+def of_peak(evidence: Evidence, of: str, where: Labels, load: float) -> list[Estimate]:
+    """Accepted load at an offered load over that at the best load."""
+    rows = _rows(evidence.of(of), where)
+    return [analysis.ratio(analysis.accepted_load(rows, load=load), analysis.max_accepted(rows))]
+
+
+def peak(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
+    """Largest accepted load of a curve, in phits per host and cycle."""
+    return [analysis.max_accepted(_rows(evidence.of(of), where))]
+
+
+def saturation_steps(
+    evidence: Evidence, of: str, where: Labels, axis: str, labels: Sequence[Any]
+) -> list[Estimate]:
+    """How much earlier each curve along an axis saturates than the one before it."""
+    runs = evidence.of(of)
+    loads = [analysis.saturation(_rows(runs, {**where, axis: label})).load for label in labels]
+    return [
+        Estimate(first.mean - then.mean, float(np.hypot(first.ci95, then.ci95)), first.runs)
+        for first, then in pairwise(loads)
+    ]
+
+
+def mirrored_difference(
+    evidence: Evidence, of: str, where: Labels, axis: str, below: int
+) -> list[Estimate]:
+    """Accepted load at a label minus that at its negative, for every label below a bound."""
+    rows = _rows(evidence.of(of), where)
+    labels = {int(label) for label in rows[axis].to_list()}
+    values = []
+    for label in sorted(each for each in labels if 0 < each < below and -each in labels):
+        ahead, behind = (analysis.accepted_load(rows, **{axis: at}) for at in (label, -label))
+        half = float(np.hypot(ahead.ci95, behind.ci95))
+        values.append(Estimate(ahead.mean - behind.mean, half, ahead.runs))
+    return values
+
+
+def accepted_range(evidence: Evidence, of: str, where: Labels, axis: str) -> list[Estimate]:
+    """Largest minus least accepted load along an axis, in phits per host and cycle."""
+    rows = _rows(evidence.of(of), where)
+    known = sorted(_each(rows, axis, analysis.accepted_load), key=lambda load: load.mean)
+    half = float(np.hypot(known[0].ci95, known[-1].ci95))
+    return [Estimate(known[-1].mean - known[0].mean, half, known[0].runs)]
+
+
+def latency_range(evidence: Evidence, of: str, where: Labels, axis: str) -> list[Estimate]:
+    """Largest over least latency along an axis."""
+    rows = _rows(evidence.of(of), where)
+    known = sorted(_each(rows, axis, analysis.mean_latency), key=lambda latency: latency.mean)
+    return [analysis.ratio(known[-1], known[0])]
+
+
+def accepted_over_best(evidence: Evidence, of: str, where: Labels, axis: str) -> list[Estimate]:
+    """Accepted load of a point over the best of all others along an axis."""
+    mine, others = _apart(evidence, of, where, axis)
+    known = _each(others, axis, analysis.accepted_load)
+    best = max(known, key=lambda load: load.mean)
+    return [analysis.ratio(analysis.accepted_load(mine), best)]
+
+
+def latency_saving_best(evidence: Evidence, of: str, where: Labels, axis: str) -> list[Estimate]:
+    """How many percent the latency of a point lies below the least of all others along an axis.
+
+    Others that are saturated have no latency.
+    """
+    mine, others = _apart(evidence, of, where, axis)
+    steady = others.filter(pl.col("verdict.state") != "saturated")
+    if steady.is_empty():
+        raise NotSettledError(f"no other point along {axis!r} keeps up")
+    best = min(_each(steady, axis, analysis.mean_latency), key=lambda latency: latency.mean)
+    return [analysis.percent_below(analysis.mean_latency(mine), best)]
+
+
+def router_surplus(
+    evidence: Evidence, of: str, where: Labels, over: Labels, router: int
+) -> list[Estimate]:
+    """Injected load of a router over its group's mean, minus the same at another point."""
+    runs = evidence.of(of)
+    mine, other = (_profile(runs, labels).relative(router) for labels in (where, over))
+    return [Estimate(mine.mean - other.mean, float(np.hypot(mine.ci95, other.ci95)))]
+
+
+def router_spread(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
+    """Largest minus least injected load of the routers of a group, in phits per host and cycle."""
+    means = _profile(evidence.of(of), where).mean
+    return [Estimate(float(means.max() - means.min()))]
+
+
+def spread_growth(evidence: Evidence, of: str, where: Labels, over: Labels) -> list[Estimate]:
+    """How much wider the routers of a group lie apart at one point than at another."""
+    wide, narrow = (router_spread(evidence, of, labels)[0] for labels in (where, over))
+    return [Estimate(wide.mean - narrow.mean)]
+
+
+def detour_share(
+    evidence: Evidence, of: str, where: Labels, kinds: Sequence[str], routers: Sequence[int]
+) -> list[Estimate]:
+    """Share of these path kinds among the non-minimal packets of each of these routers."""
+    runs = evidence.of(of)
+    if runs.routers_per_group is None:
+        raise NotSettledError("the topology has no groups of routers")
+    outcomes = _outcomes(runs, where)
+    names = [str(kind) for kind in outcomes[0].arrays.path_kinds]
+    wanted = [names.index(kind) for kind in kinds]
+    shares = analysis.path_shares_by_router(outcomes, runs.routers_per_group).mean
+    detours = 1 - shares[:, names.index("minimal")]
+    chosen = shares[:, wanted].sum(axis=1) / np.maximum(detours, 1e-12)
+    return [Estimate(float(chosen[router])) for router in routers]
+
+
+def settled_latency(
+    evidence: Evidence, of: str, where: Labels, window_us: Sequence[float], by: str = "generation"
+) -> list[Estimate]:
+    """Mean latency in ns within a window of time."""
+    return [_window(_trace(evidence, of, where, by), window_us)]
+
+
+def settled_ratio(
+    evidence: Evidence,
+    of: str,
+    where: Labels,
+    *,
+    over: Labels,
+    window_us: Sequence[float],
+    by: str = "generation",
+) -> list[Estimate]:
+    """Mean latency of one point over that of another within a window of time."""
+    mine, other = (_window(_trace(evidence, of, labels, by), window_us) for labels in (where, over))
+    return [analysis.ratio(mine, other)]
+
+
+def transient_peak(
+    evidence: Evidence,
+    of: str,
+    where: Labels,
+    *,
+    change_us: float,
+    settled_us: Sequence[float],
+    by: str = "generation",
+) -> list[Estimate]:
+    """Highest latency of a bin after a change of the traffic over the new steady latency."""
+    line = _trace(evidence, of, where, by)
+    after = (line.time_us > change_us) & (line.time_us < settled_us[1])
+    return [
+        Estimate(float(np.nanmax(line.latency_ns.mean[after])) / _window(line, settled_us).mean)
+    ]
+
+
+def response_us(
+    evidence: Evidence,
+    of: str,
+    where: Labels,
+    *,
+    change_us: float,
+    settled_us: Sequence[float],
+    by: str = "generation",
+) -> list[Estimate]:
+    """Time after a change until the latency stays within 10% of its new steady value.
+
+    If it never does before the steady value is taken, the time up to there: a lower bound.
+    """
+    line = _trace(evidence, of, where, by)
+    final = _window(line, settled_us).mean
+    after = (line.time_us > change_us) & (line.time_us < settled_us[1])
+    off = np.abs(line.latency_ns.mean / final - 1) > _SETTLED
+    late = line.time_us[after & off]
+    width = float(np.diff(line.time_us[:2])[0])
+    return [Estimate(float(late.max()) + width / 2 - change_us if late.size else 0.0)]
+
+
+def _counter(evidence: Evidence, of: str, where: Labels, name: str) -> Estimate:
+    values = []
+    for outcome in _outcomes(evidence.of(of), where):
+        agents = _agents(outcome)
+        table = np.asarray(agents.mean, dtype=float)
+        values.append(float(table[:, list(agents.names).index(name)].mean()))
+    return analysis.estimate(values)
+
+
+def _each(rows: pl.DataFrame, axis: str, measure: Callable[..., Estimate]) -> list[Estimate]:
+    labels = rows[axis].unique(maintain_order=True).to_list()
+    return [measure(rows, **{axis: label}) for label in labels]
+
+
+def _apart(
+    evidence: Evidence, of: str, where: Labels, axis: str
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows of a point, and those of all others along an axis."""
+    runs = evidence.of(of)
+    rest = {name: label for name, label in where.items() if name != axis}
+    others = _rows(runs, rest).filter(pl.col(axis).cast(pl.String) != str(where[axis]))
+    return _rows(runs, where), others
+
+
+def _agents(outcome: Any) -> Any:
+    if outcome.agents is None:
+        raise NotSettledError("the points have no `probes.agents`")
+    return outcome.agents
+
+
+def _samples(outcome: Any) -> Mapping[str, Floats]:
+    """Every counter by name: its values by sample and router."""
+    agents = _agents(outcome)
+    table = np.asarray(agents.values, dtype=float)
+    return {str(name): table[:, :, index] for index, name in enumerate(agents.names)}
+
+
+def _group(offset: int, direction: int, h: int) -> str:
+    """Name of the counter of a group, `offset` ahead (`direction` > 0) or behind."""
+    groups = 2 * h * h + 1
+    ahead = (offset if direction > 0 else -offset) % groups
+    return f"G{ahead if ahead <= h * h else ahead - groups:+d}"
+
+
+def _trace(evidence: Evidence, of: str, where: Labels, by: str) -> Trace:
+    return trace(_outcomes(evidence.of(of), where), by)
+
+
+def _window(line: Trace, window_us: Sequence[float]) -> Estimate:
+    inside = (line.time_us > window_us[0]) & (line.time_us < window_us[1])
+    if not inside.any():
+        raise NotSettledError(f"no time series between {window_us[0]} and {window_us[1]} us")
+    return Estimate(float(np.nanmean(line.latency_ns.mean[inside])))
+
+
+MEASURES = (
+    counter,
+    counter_ratio,
+    counter_reaches,
+    counter_at_saturation,
+    counters,
+    local_counter_error,
+    offsets_per_counter,
+    extension_error,
+    below_peak,
+    of_peak,
+    peak,
+    saturation_steps,
+    mirrored_difference,
+    accepted_range,
+    latency_range,
+    accepted_over_best,
+    latency_saving_best,
+    router_surplus,
+    router_spread,
+    spread_growth,
+    detour_share,
+    settled_latency,
+    settled_ratio,
+    transient_peak,
+    response_us,
+)
