@@ -294,8 +294,10 @@ def injected_by_router(
     return profile(per_run)
 
 
-def path_shares_by_router(outcomes: Sequence[Outcome], routers_per_group: int) -> Profile:
-    """Share of each path kind among the packets of each router of a group, over all groups.
+def path_shares_by_router(
+    outcomes: Sequence[Outcome], routers_per_group: int, group: int | None = None
+) -> Profile:
+    """Share of each path kind among the packets of each router of a group, or over all groups.
 
     The last axis follows `outcome.arrays.path_kinds`; a router without packets has zeros.
     """
@@ -303,6 +305,7 @@ def path_shares_by_router(outcomes: Sequence[Outcome], routers_per_group: int) -
     for outcome in outcomes:
         kinds = len(outcome.arrays.path_kinds)
         packets = np.asarray(outcome.arrays.paths_by_router, dtype=float)
-        total = packets.reshape(-1, routers_per_group, kinds).sum(axis=0)
+        by_group = packets.reshape(-1, routers_per_group, kinds)
+        total = by_group.sum(axis=0) if group is None else by_group[group]
         per_run.append(total / np.maximum(total.sum(axis=1, keepdims=True), 1))
     return profile(per_run)

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from deroute.figures import Study
+from deroute.results import AgentSeries
 
 KINDS = ("minimal", "lgl", "lg-", "-gl", "-g-")
 #: Per routing: zero-load latency in cycles, saturation load, share of minimal packets.
@@ -42,7 +43,9 @@ def outcome(routing: str, load: float, noise: np.random.Generator, *, series: bo
         cycle_ns=1.0,
         measured_from=10_000,
         measured_cycles=20_000,
-        load=SimpleNamespace(offered=load, accepted=accepted, accepted_ci95=0.002),
+        load=SimpleNamespace(
+            offered=load, injected=accepted, accepted=accepted, accepted_ci95=0.002
+        ),
         latency=SimpleNamespace(mean=latency, ci95=5.0),
         paths=[
             SimpleNamespace(kind=kind, share=share)
@@ -52,6 +55,7 @@ def outcome(routing: str, load: float, noise: np.random.Generator, *, series: bo
             injected_by_router=by_router, paths_by_router=packets, path_kinds=list(KINDS)
         ),
         series=_series(base, minimal, noise) if series else None,
+        agents=_agents(load, noise) if series else None,
     )
 
 
@@ -71,6 +75,17 @@ def _series(base: float, minimal: float, noise: np.random.Generator) -> Any:
     return SimpleNamespace(
         start=-before * width, width=width, by_generation=columns, by_delivery=columns
     )
+
+
+def _agents(load: float, noise: np.random.Generator) -> AgentSeries:
+    """A level that rises from 1 to 2, later in routers with a higher number, and two counters."""
+    samples, before = 40, 10
+    rises = before + np.arange(ROUTERS) + noise.integers(0, 3)
+    level = 1.0 + (np.arange(samples)[:, np.newaxis] >= rises)
+    counters = load * np.arange(1, samples + 1)[:, np.newaxis] * np.ones(ROUTERS)
+    values = np.stack([level, counters, 2 * counters], axis=2)
+    names = ["level", "IL-1", "IL+1"]
+    return AgentSeries(-before * 100, 100, names, list(range(ROUTERS)), values, values.mean(axis=1))
 
 
 def study(

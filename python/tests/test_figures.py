@@ -6,6 +6,7 @@ import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,16 @@ from matplotlib.figure import Figure
 import synthetic
 from deroute.cli.plot import _microseconds
 from deroute.experiment import Experiment
-from deroute.figures import CATALOGUE, FORMATS, FigureError, Study, choose, draw, read_figures
+from deroute.figures import (
+    CATALOGUE,
+    FORMATS,
+    FigureError,
+    Study,
+    agents,
+    choose,
+    draw,
+    read_figures,
+)
 from deroute.figures.latency import steady_part
 from deroute.figures.path_mix import bar_width
 from deroute.figures.style import paper
@@ -34,6 +44,12 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "fairness": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "transient": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "path-mix": {"series": "routing", "panel": "traffic"},
+    "agents": {
+        "state": "level",
+        "series": "routing",
+        "panel": "traffic",
+        "where": {"load": 0.5},
+    },
 }
 
 
@@ -70,6 +86,9 @@ def test_every_kind_draws_every_format_and_the_same_bytes_twice(kind: str, tmp_p
         ({"where": {"load": 0.3}}, "figure 'fig'.where.load", ["0.1", "0.5"]),
         ({"panel": "routing"}, "figure 'fig'", []),
         ({"y_max": "high"}, "figure 'fig'.y_max", []),
+        ({"kind": "agents", "state": None}, "figure 'fig'.state", []),
+        ({"kind": "agents", "rows": "hosts"}, "figure 'fig'.rows", ["routers", "states"]),
+        ({"kind": "path-mix", "unit": "%"}, "figure 'fig'.unit", ["share", "load"]),
         ({"name": "a/b"}, "figure 'a/b'.name", []),
     ],
 )
@@ -182,6 +201,73 @@ def test_a_transient_figure_shows_when_the_traffic_changes() -> None:
     assert not legend.get_title().get_parse_math()
     (legend,) = drawn(study, kind="transient").legends
     assert "traffic changes" not in [text.get_text() for text in legend.get_texts()]
+
+
+def test_the_level_of_agents_is_a_mean_or_a_row_per_router() -> None:
+    study = small()
+    (left, right) = drawn(study, kind="agents").axes
+    assert left.get_title(loc="left") == "UN"
+    x, y = left.lines[0].get_data()
+    # 100 cycles of 1 ns; before the first router rises, and after the last one has.
+    assert (x[0], x[1]) == pytest.approx((-1.0, -0.9))
+    assert (y[0], y[-1]) == (1.0, 2.0)
+    assert right.get_xlim() == left.get_xlim()
+    figure = drawn(study, kind="agents", rows="routers", to_us=2)
+    assert "mean over the seeds" in footer(figure)
+    panel = figure.axes[0]
+    (colours,) = panel.collections
+    assert colours.get_array().shape == (synthetic.ROUTERS, 40)
+    assert [text.get_text() for text in panel.get_yticklabels()][-1] == "R11"
+    assert figure.axes[-1].get_ylabel() == "ACOR level"
+    assert panel.get_xlim()[1] == 2
+
+
+def test_a_map_of_states_has_a_row_for_each_that_begins_so() -> None:
+    figure = drawn(
+        small(),
+        kind="agents",
+        rows="states",
+        state="IL",
+        panel=None,
+        series=None,
+        where={"load": 0.5, "traffic": "UN", "routing": "PB"},
+    )
+    panel = figure.axes[0]
+    assert [text.get_text() for text in panel.get_yticklabels()] == ["IL-1", "IL+1"]
+    (colours,) = panel.collections
+    below, above = colours.get_array()
+    np.testing.assert_allclose(above, 2 * below)
+    with pytest.raises(FigureError, match="no state 'IL'") as caught:
+        drawn(small(), kind="agents", state="IL")
+    assert caught.value.choices == ["level", "IL-1", "IL+1"]
+
+
+def test_samples_of_runs_are_taken_together_from_the_first_common_one() -> None:
+    study = small()
+    late = study.outcomes[0].agents
+    assert late is not None
+    shorter = replace(late, start=-800, values=late.values[2:-5], mean=late.mean[2:-5])
+    outcomes: Any = [study.outcomes[0], SimpleNamespace(agents=shorter, cycle_ns=1.0)]
+    found = agents.record(outcomes, read("agents"))
+    assert (found.time_us[0], len(found.time_us)) == (-0.8, 33)
+    assert np.isfinite(found.values.mean).all()
+    assert found.values.ci95 == pytest.approx(0)
+
+
+def test_paths_of_one_group_in_load() -> None:
+    study = small()
+    arrays = study.outcomes[0].arrays
+    for outcome in study.outcomes:
+        outcome.arrays.paths_by_router[synthetic.ROUTERS :] = 0
+    keys: dict[str, Any] = {"kind": "path-mix", "x": "router", "series": None, "panel": None}
+    keys["where"] = {"load": 0.1, "routing": "MIN", "traffic": "UN"}
+    heights = []
+    for group in (0, 1):
+        (panel,) = drawn(study, **keys, group=group, unit="load").axes
+        heights.append(sum(float(bar.get_height()) for bar in panel.patches))
+    loads = np.mean([each.arrays.injected_by_router[:12].sum() for each in study.outcomes[:2]])
+    assert arrays.path_kinds[0] == "minimal"
+    assert heights == pytest.approx([loads, 0])
 
 
 def test_bars_are_neither_hairlines_nor_walls() -> None:

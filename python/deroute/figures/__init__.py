@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from deroute.figures import fairness, latency, path_mix, throughput, transient
+from deroute.figures import agents, fairness, latency, path_mix, throughput, transient
 from deroute.figures.study import Study
 from deroute.figures.style import FORMATS, paper, save
 from deroute.figures.table import Axes, FigureError, FigureKind, FigureTable, read_tables
@@ -36,6 +36,7 @@ CATALOGUE: Mapping[str, FigureKind] = {
         fairness.KIND,
         transient.KIND,
         path_mix.KIND,
+        agents.KIND,
     )
 }
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes as Plot
     from matplotlib.figure import Figure
 
+#: Which group is drawn.
+GROUP = Option((int, str), default="all", choices=("all",))
+
 # Share of the distance between two routers that the bars fill.
 _FILLED = 0.84
 
@@ -49,9 +52,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
         panel.grid(visible=False, axis="x")
         panel.set_xticks(range(size), [f"R{router}" for router in range(size)])
         panel.set_xlim(-0.5, size - 0.5)
-    group = table.options["group"]
-    where = "mean over all groups" if group == "all" else f"group {group}"
-    layout.axis_titles(figure, f"Router of the group ({where})", None)
+    layout.axis_titles(figure, f"Router of the group ({group_text(table)})", None)
     figure.supylabel("Injected load (phits/host/cycle)", fontsize=8)
     layout.legend(figure, layout.first_handles(panels), study, table)
     notes = ["dashed grey: offered load"]
@@ -69,6 +70,18 @@ def group_size(study: Study, table: FigureTable) -> int:
     return study.routers_per_group
 
 
+def chosen_group(table: FigureTable) -> int | None:
+    """Number of the group that is drawn; None for all groups."""
+    group = table.options["group"]
+    return group if isinstance(group, int) else None
+
+
+def group_text(table: FigureTable) -> str:
+    """Which group is drawn, for a title."""
+    group = chosen_group(table)
+    return "mean over all groups" if group is None else f"group {group}"
+
+
 def _bars(
     panel: Plot,
     study: Study,
@@ -79,9 +92,7 @@ def _bars(
     place: _Place,
 ) -> None:
     size = group_size(study, table)
-    wanted = table.options["group"]
-    group = wanted if isinstance(wanted, int) else None
-    profile = analysis.injected_by_router(study.outcomes_of(rows), size, group)
+    profile = analysis.injected_by_router(study.outcomes_of(rows), size, chosen_group(table))
     width = _FILLED / place.of
     panel.bar(
         np.arange(size) + (place.index - (place.of - 1) / 2) * width,
@@ -101,5 +112,5 @@ KIND = FigureKind(
     name="fairness",
     summary='bars of the injected load of each router of a group (`group`: a number or "all")',
     draw=draw,
-    options={"group": Option((int, str), default="all", choices=("all",))},
+    options={"group": GROUP},
 )

@@ -11,10 +11,10 @@ from matplotlib.patches import Patch
 
 from deroute import analysis
 from deroute.figures import layout
-from deroute.figures.fairness import group_size
+from deroute.figures.fairness import GROUP, chosen_group, group_size, group_text
 from deroute.figures.study import Study, numeric_x, only
 from deroute.figures.style import TWO_COLUMNS
-from deroute.figures.table import FigureKind, FigureTable, Label
+from deroute.figures.table import FigureKind, FigureTable, Label, Option
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Plot
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 #: Value of `x` that asks for one bar per router of a group.
 ROUTER = "router"
+# Values of `unit`, and the titles of their ordinates.
+_SHARE, _LOAD = "share", "load"
+_ORDINATES = {_SHARE: "Share of packets (%)", _LOAD: "Injected load (phits/host/cycle)"}
 
 # Grey for minimal, then blues that are the darker the longer the path may be.
 _COLOURS = ("#c4c4c4", "#08306b", "#2171b5", "#5aa2cf", "#a9d0e6")
@@ -50,21 +53,24 @@ def draw(study: Study, table: FigureTable) -> Figure:
     series = len(table.labels(study.axes, table.series))
     columns = series if 1 < series <= _COLUMNS else min(len(cells), _COLUMNS)
     rows = -(-len(cells) // columns)
-    size = (TWO_COLUMNS if columns > 1 else 4.4, 1.75 * rows + 0.7)
+    in_load = table.options["unit"] == _LOAD
+    size = (TWO_COLUMNS if columns > 1 else 4.4, (2.1 if in_load else 1.75) * rows + 0.7)
     figure, grid = layout.new_figure(rows, columns, size, sharex=True, sharey=True)
     panels = layout.hide_unused(grid, len(cells))
-    seen = np.zeros(len(kinds), dtype=bool)
+    seen, highest = np.zeros(len(kinds), dtype=bool), 0.0
     for panel, (name, label, frame) in zip(panels, cells, strict=True):
         x, shares = _shares(study, table, frame)
         _stack(panel, x, shares)
         _ticks(panel, x, 0.8 * size[0] / columns, "R" if table.x == ROUTER else "")
         seen |= shares.sum(axis=0) > 0
+        highest = max(highest, float(shares.sum(axis=1).max()))
         panel.set_title(_title(name, label), loc="left", fontweight="bold", fontsize=8)
-    panels[0].set_ylim(0, 100)
-    names = {"load": layout.OFFERED, ROUTER: "Router of the group (all groups together)"}
-    layout.axis_titles(figure, names.get(str(table.x), str(table.x)), "Share of packets (%)")
+    panels[0].set_ylim(0, 1.05 * highest if in_load else 100)
+    names = {"load": layout.OFFERED, ROUTER: f"Router of the group ({group_text(table)})"}
+    ordinate = _ORDINATES[str(table.options["unit"])]
+    layout.axis_titles(figure, names.get(str(table.x), str(table.x)), ordinate)
     patches = [
-        Patch(**_fill(index), linewidth=0, label=kind)
+        Patch(**_fill(index), linewidth=0, label="MIN" if kind == "minimal" else kind)
         for index, kind in enumerate(kinds)
         if seen[index]
     ]
@@ -94,18 +100,22 @@ def _title(name: Label | None, label: Label | None) -> str:
 def _shares(
     study: Study, table: FigureTable, frame: pl.DataFrame
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Abscissa, and percent per path kind in the columns."""
+    """Abscissa, and percent or load per path kind in the columns."""
+    in_percent = table.options["unit"] == _SHARE
     if table.x == ROUTER:
-        size = group_size(study, table)
-        shares = analysis.path_shares_by_router(study.outcomes_of(frame), size).mean
-        return np.arange(size, dtype=float), 100 * shares
+        size, group = group_size(study, table), chosen_group(table)
+        outcomes = study.outcomes_of(frame)
+        shares = analysis.path_shares_by_router(outcomes, size, group).mean
+        loads = analysis.injected_by_router(outcomes, size, group).mean
+        return np.arange(size, dtype=float), shares * (100 if in_percent else loads[:, np.newaxis])
     x = numeric_x(study, table)
     places = np.sort(frame[x].unique().to_numpy()).astype(float)
-    rows = [
-        _mean_shares(study.outcomes_of(frame.filter((pl.col(x) - place).abs() < 1e-9)))
-        for place in places
-    ]
-    return places, 100 * np.array(rows)
+    rows = []
+    for place in places:
+        outcomes = study.outcomes_of(frame.filter((pl.col(x) - place).abs() < 1e-9))
+        load = float(np.mean([outcome.load.injected for outcome in outcomes]))
+        rows.append(_mean_shares(outcomes) * (100 if in_percent else load))
+    return places, np.array(rows)
 
 
 def _mean_shares(outcomes: Sequence[Outcome]) -> NDArray[np.float64]:
@@ -153,5 +163,5 @@ KIND = FigureKind(
     draw=draw,
     x="load",
     x_extra=(ROUTER,),
-    options={},
+    options={"group": GROUP, "unit": Option((str,), default=_SHARE, choices=(_SHARE, _LOAD))},
 )

@@ -42,6 +42,8 @@ class Option:
     default: object = None
     #: Allowed values; anything of the type when empty.
     choices: tuple[str, ...] = ()
+    #: There is no default: the key has to be there.
+    required: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +177,8 @@ def _every_axis_has_a_place(
 
 def _option(path: str, key: str, option: Option, table: Mapping[str, object]) -> object:
     if key not in table:
+        if option.required:
+            raise FigureError(f"{path}.{key}", "is missing", option.choices)
         return option.default
     value = table[key]
     if not isinstance(value, option.types) or isinstance(value, bool):

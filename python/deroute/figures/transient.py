@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deroute import analysis
-from deroute.figures import layout
+from deroute.figures import layout, timeline
 from deroute.figures.study import Study, only
-from deroute.figures.style import QUIET, TWO_COLUMNS, look
-from deroute.figures.table import FigureError, FigureKind, FigureTable, Label, Option
+from deroute.figures.style import TWO_COLUMNS
+from deroute.figures.table import FigureError, FigureKind, FigureTable, Option
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes as Plot
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
@@ -68,11 +67,11 @@ def draw(study: Study, table: FigureTable) -> Figure:
                 index = study.place(table.series, label)
                 changes[column] |= study.changes_of(rows)
                 bands |= line.latency_ns.runs > 1
-                _line(grid[0, column], line.time_us, line.latency_ns, index, label)
-                _line(grid[1, column], line.time_us, line.misrouted_percent, index, label)
+                timeline.curve(grid[0, column], line.time_us, line.latency_ns, index, label)
+                timeline.curve(grid[1, column], line.time_us, line.misrouted_percent, index, label)
     _scales(grid, table)
     for column, times in enumerate(changes):
-        _changes(grid[:, column].tolist(), times)
+        timeline.changes(grid[:, column].tolist(), times)
     figure.align_ylabels()
     layout.axis_titles(figure, f"Time of {by} since the measurement began (µs)", None)
     layout.legend(figure, layout.first_handles(layout.flatten(grid)), study, table)
@@ -81,49 +80,12 @@ def draw(study: Study, table: FigureTable) -> Figure:
     return figure
 
 
-def _line(
-    panel: Plot,
-    time_us: NDArray[np.float64],
-    values: analysis.Profile,
-    index: int,
-    label: Label | None,
-) -> None:
-    style = look(index)
-    text = "_" if label is None else str(label)
-    every = max(1, len(time_us) // 12)
-    panel.plot(
-        time_us,
-        values.mean,
-        color=style.colour,
-        linestyle=style.dashes,
-        marker=style.marker,
-        markevery=(index % every, every),
-        linewidth=1.1,
-        label=text,
-    )
-    half = np.nan_to_num(values.ci95)
-    low, high = values.mean - half, values.mean + half
-    panel.fill_between(time_us, low, high, color=style.colour, alpha=0.2, linewidth=0)
-
-
 def _scales(grid: NDArray[np.object_], table: FigureTable) -> None:
     grid[0, 0].set_ylim(bottom=0)
     grid[1, 0].set_ylim(-3, 104)
     grid[0, 0].set_ylabel("Mean latency (ns)")
     grid[1, 0].set_ylabel("Non-minimal packets (%)")
-    low, high = table.options["from_us"], table.options["to_us"]
-    grid[0, 0].set_xlim(
-        float(low) if isinstance(low, int | float) else None,
-        float(high) if isinstance(high, int | float) else None,
-    )
-
-
-def _changes(panels: Sequence[Plot], times_us: set[float]) -> None:
-    """A dashed line through both panels of a column at each change that is within them."""
-    for panel in panels:
-        low, high = panel.get_xlim()
-        for time in sorted(time for time in times_us if low <= time <= high):
-            panel.axvline(time, color=QUIET, linewidth=0.9, dashes=(4, 3), label="traffic changes")
+    timeline.bounds(grid[0, 0], table)
 
 
 KIND = FigureKind(
@@ -132,7 +94,6 @@ KIND = FigureKind(
     draw=draw,
     options={
         "by": Option((str,), default="delivery", choices=("generation", "delivery")),
-        "from_us": Option((int, float)),
-        "to_us": Option((int, float)),
+        **timeline.OPTIONS,
     },
 )

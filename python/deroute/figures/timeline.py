@@ -1,0 +1,69 @@
+"""Curves against time and the changes of the traffic: what `transient` and `agents` share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.patheffects import withStroke
+
+from deroute import analysis
+from deroute.figures.style import QUIET, look
+from deroute.figures.table import FigureTable, Label, Option
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Plot
+    from numpy.typing import NDArray
+
+#: Bounds of the time, in microseconds since the measurement began.
+OPTIONS: Mapping[str, Option] = {"from_us": Option((int, float)), "to_us": Option((int, float))}
+
+
+def curve(
+    panel: Plot,
+    time_us: NDArray[np.float64],
+    values: analysis.Profile,
+    index: int,
+    label: Label | None,
+) -> None:
+    """A curve with a few markers, and its band over the seeds."""
+    style = look(index)
+    text = "_" if label is None else str(label)
+    every = max(1, len(time_us) // 12)
+    panel.plot(
+        time_us,
+        values.mean,
+        color=style.colour,
+        linestyle=style.dashes,
+        marker=style.marker,
+        markevery=(index % every, every),
+        linewidth=1.1,
+        label=text,
+    )
+    half = np.nan_to_num(values.ci95)
+    low, high = values.mean - half, values.mean + half
+    panel.fill_between(time_us, low, high, color=style.colour, alpha=0.2, linewidth=0)
+
+
+def bounds(panel: Plot, table: FigureTable) -> None:
+    """Show the time that the table asks for."""
+    low, high = (table.options[key] for key in OPTIONS)
+    panel.set_xlim(
+        float(low) if isinstance(low, int | float) else None,
+        float(high) if isinstance(high, int | float) else None,
+    )
+
+
+def changes(panels: Sequence[Plot], times_us: Iterable[float], *, on_map: bool = False) -> None:
+    """A dashed line through the panels at each change of the traffic that is within them.
+
+    On a map it is white with a black rim, which shows on every colour.
+    """
+    looks: dict[str, Any] = {"color": QUIET}
+    if on_map:
+        looks = {"color": "white", "path_effects": [withStroke(linewidth=2.2, foreground="black")]}
+    for panel in panels:
+        low, high = panel.get_xlim()
+        for time in sorted(time for time in times_us if low <= time <= high):
+            panel.axvline(time, linewidth=0.9, dashes=(4, 3), label="traffic changes", **looks)
