@@ -8,21 +8,23 @@ specs say is checked by `deroute.plan`.
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from deroute import errors
 from deroute.errors import DocumentPath, InputError, Problem, parse_path
 from deroute.spec import Spec, assign, canonical, fingerprint, read_toml
 
 Label = str | int | float
+_T = TypeVar("_T")
 
 _KEYS = ("name", "title", "base", "axis", "skip", "figure")
 _AXIS_KEYS = ("name", "path", "values", "range")
@@ -106,19 +108,34 @@ class Experiment:
         cls, document: Mapping[str, Any], *, path: Path | None = None, text: str | None = None
     ) -> Experiment:
         """Read an experiment from its document (the parsed file)."""
+        draft = cls.draft(document, path=path, text=text)
+        if draft.problems:
+            raise InputError(draft.problems)
+        return draft.experiment
+
+    @classmethod
+    def draft(
+        cls, document: Mapping[str, Any], *, path: Path | None = None, text: str | None = None
+    ) -> Draft:
+        """Read what can be read of an experiment, and say what is wrong with the rest."""
         reader = _Reader(document, path, text)
         reader.keys(document, (), _KEYS)
-        name = reader.text(document, (), "name", NAME)
-        title = reader.text(document, (), "title", None, default=name)
-        reader.typed(document, (), "base", dict)
-        sweep = tuple(reader.axes())
-        figures = reader.tables("figure")
-        experiment = cls(name, title, sweep, figures, document, path, text)
-        reader.skips(experiment.axes)
+        name = reader.attempt(lambda: reader.text(document, (), "name", NAME)) or "?"
+        title = reader.attempt(lambda: reader.text(document, (), "title", None, default=name))
+        base = reader.attempt(lambda: reader.typed(document, (), "base", dict))
+        before = len(reader.problems)
+        sweep = tuple(reader.attempt(reader.axes) or ())
         count = math.prod(len(axis.values) for axis in sweep)
         if count > _MOST_POINTS:
-            raise reader.error(("axis",), f"{count} points are more than {_MOST_POINTS}")
-        return experiment
+            reader.report(("axis",), f"{count} points are more than {_MOST_POINTS}")
+        axes_read = base is not None and len(reader.problems) == before
+        figures = reader.attempt(lambda: reader.tables("figure")) or []
+        experiment = cls(name, title or name, sweep, figures, document, path, text)
+        before = len(reader.problems)
+        if axes_read:
+            reader.skips(experiment.axes)
+        skips_read = axes_read and len(reader.problems) == before
+        return Draft(experiment, tuple(reader.problems), axes_read, skips_read)
 
     @property
     def axes(self) -> dict[str, list[Label]]:
@@ -197,6 +214,18 @@ class Experiment:
                 yield values
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What could be read of an experiment."""
+
+    experiment: Experiment
+    problems: tuple[Problem, ...]
+    #: Its base and all its axes could be; without them there are no figures.
+    axes_read: bool
+    #: And all its skips; without them there are no points.
+    skips_read: bool
+
+
 def _matches(skip: Mapping[str, Any], labels: Mapping[str, Label]) -> bool:
     return all(
         labels[axis] in wanted if isinstance(wanted, list) else labels[axis] == wanted
@@ -209,6 +238,18 @@ class _Reader:
 
     def __init__(self, document: Mapping[str, Any], path: Path | None, text: str | None) -> None:
         self.document, self.path, self.source = document, path, text
+        self.problems: list[Problem] = []
+
+    def attempt(self, read: Callable[[], _T]) -> _T | None:
+        """What was read, or None and a problem more."""
+        try:
+            return read()
+        except InputError as error:
+            self.problems += error.problems
+            return None
+
+    def report(self, place: DocumentPath, message: str, choices: Sequence[object] = ()) -> None:
+        self.problems += self.error(place, message, choices).problems
 
     def error(
         self, place: DocumentPath, message: str, choices: Sequence[object] = ()
@@ -220,7 +261,7 @@ class _Reader:
     def keys(self, table: Mapping[str, Any], place: DocumentPath, known: Sequence[str]) -> None:
         for key in table:
             if key not in known:
-                raise self.error((*place, key), f"unknown key `{key}`", known)
+                self.report((*place, key), f"unknown key `{key}`", known)
 
     def typed(self, table: Mapping[str, Any], place: DocumentPath, key: str, kind: type) -> Any:
         what = _KINDS[kind]
@@ -251,23 +292,34 @@ class _Reader:
             raise self.error((key,), f"must be written as [[{key}]] tables")
         return tables
 
-    def axes(self) -> Iterator[Axis]:
-        seen: set[str] = set()
+    def axes(self) -> list[Axis]:
+        read: list[Axis] = []
         for index, table in enumerate(self.tables("axis")):
             place: DocumentPath = ("axis", index)
             self.keys(table, place, _AXIS_KEYS)
-            name = self.text(table, place, "name", _AXIS_NAME)
-            if name in seen:
-                raise self.error((*place, "name"), f"the axis {name!r} exists already")
-            if name in RESERVED:
-                message = f"{name!r} is a column of the results: give the axis another name"
-                raise self.error((*place, "name"), message)
-            seen.add(name)
-            values = tuple(self.values(table, place))
-            for label, group in itertools.groupby(sorted(str(v.label) for v in values)):
-                if len(list(group)) > 1:
-                    raise self.error(place, f"the label {label!r} occurs twice on this axis")
-            yield Axis(name, values)
+            name = self.attempt(functools.partial(self.axis_name, table, place, read))
+            values = self.attempt(functools.partial(self.distinct_values, table, place))
+            if name is not None and values is not None:
+                read.append(Axis(name, values))
+        return read
+
+    def axis_name(
+        self, table: Mapping[str, Any], place: DocumentPath, before: Sequence[Axis]
+    ) -> str:
+        name = self.text(table, place, "name", _AXIS_NAME)
+        if name in (axis.name for axis in before):
+            raise self.error((*place, "name"), f"the axis {name!r} exists already")
+        if name in RESERVED:
+            message = f"{name!r} is a column of the results: give the axis another name"
+            raise self.error((*place, "name"), message)
+        return name
+
+    def distinct_values(self, table: Mapping[str, Any], place: DocumentPath) -> tuple[Value, ...]:
+        values = tuple(self.values(table, place))
+        for label, group in itertools.groupby(sorted(str(v.label) for v in values)):
+            if len(list(group)) > 1:
+                raise self.error(place, f"the label {label!r} occurs twice on this axis")
+        return values
 
     def values(self, table: Mapping[str, Any], place: DocumentPath) -> Iterator[Value]:
         if ("values" in table) == ("range" in table):
@@ -329,13 +381,14 @@ class _Reader:
             yield int(number) if whole else float(number)
 
     def skips(self, axes: Mapping[str, Sequence[Label]]) -> None:
-        for index, table in enumerate(self.tables("skip")):
+        for index, table in enumerate(self.attempt(lambda: self.tables("skip")) or ()):
             if not table:
-                raise self.error(("skip", index), "is empty: it would skip every point")
+                self.report(("skip", index), "is empty: it would skip every point")
             for axis, wanted in table.items():
                 place = ("skip", index, axis)
                 if axis not in axes:
-                    raise self.error(place, f"unknown axis `{axis}`", list(axes))
+                    self.report(place, f"unknown axis `{axis}`", list(axes))
+                    continue
                 for label in wanted if isinstance(wanted, list) else [wanted]:
                     if label not in axes[axis]:
-                        raise self.error(place, f"no label {label!r}", axes[axis])
+                        self.report(place, f"no label {label!r}", axes[axis])

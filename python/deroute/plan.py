@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from deroute import _engine, figures, rules
+from deroute.analysis import SEED
 from deroute.api import Footprint
 from deroute.errors import DocumentPath, InputError, Problem, SpecError
 from deroute.executors.local import cores
-from deroute.experiment import Experiment, Point
-from deroute.figures import FigureError
-from deroute.spec import canonical, in_order
+from deroute.experiment import Experiment, Label, Point
+from deroute.figures import FigureError, FigureTable
+from deroute.spec import canonical, in_order, read_toml
 
 #: Problems shown at once.
 _SHOWN = 5
@@ -33,11 +36,26 @@ class Checked:
     footprint: Footprint
 
 
-def check_experiment(experiment: Experiment) -> Checked:
-    """Check every spec and every figure. Raises `InputError` with all that is wrong."""
+def check_file(file: Path) -> Checked:
+    """Check an experiment file. Raises `InputError` with all that is wrong."""
+    document, text = read_toml(file)
+    draft = Experiment.draft(document, path=file, text=text)
+    if not draft.skips_read:
+        others = _figures(draft.experiment)[1] if draft.axes_read else []
+        raise InputError(_at_most([*draft.problems, *others]))
+    return check_experiment(draft.experiment, draft.problems)
+
+
+def check_experiment(experiment: Experiment, known: Sequence[Problem] = ()) -> Checked:
+    """Check every spec and every figure. Raises `InputError` with all that is wrong, and with what
+    is already known to be.
+    """
+    problems = list(known)
     if not experiment.points:
-        raise InputError([experiment.problem(("skip",), "skips every point")])
-    problems = [*_figure_problems(experiment)]
+        raise InputError(_at_most([*problems, experiment.problem(("skip",), "skips every point")]))
+    tables, wrong_figures = _figures(experiment)
+    problems += wrong_figures
+    problems += rules.figure_problems(experiment, tables)
     points = list({point.key: point for point in _canonical_points(experiment)}.values())
     with ThreadPoolExecutor(cores()) as pool:
         results = list(pool.map(_check, _distinct(points)))
@@ -45,6 +63,7 @@ def check_experiment(experiment: Experiment) -> Checked:
     problems += _spec_problems(experiment, points, wrong)
     if not wrong:
         problems += rules.base_problems(experiment)
+        problems += rules.group_problems(experiment, tables)
     if problems:
         raise InputError(_at_most(problems))
     prints = [result for _, result in results if isinstance(result, Footprint)]
@@ -63,22 +82,26 @@ def _at_most(problems: Sequence[Problem]) -> list[Problem]:
     return shown
 
 
-def _figure_problems(experiment: Experiment) -> Iterable[Problem]:
+def _figures(experiment: Experiment) -> tuple[dict[int, FigureTable], list[Problem]]:
+    """Figures that can be read, by their place in the file, and what is wrong with the others."""
+    tables: dict[int, FigureTable] = {}
+    problems = []
+    names: list[str] = []
     for index, table in enumerate(experiment.figures):
         try:
-            figures.read_figures([table], experiment.axes)
+            (tables[index],) = figures.read_figures([table], experiment.axes)
         except FigureError as error:
             # Its path is `figure 'name'.key`, or `figure[0].key` while the name is unknown.
             key = error.path.rpartition(".")[2] if "." in error.path else ""
             steps: DocumentPath = ("figure", index, *([key] if key in table else []))
-            yield experiment.problem(steps, error.message, error.choices)
-            return
-    try:
-        tables = figures.read_figures(experiment.figures, experiment.axes)
-    except FigureError as error:
-        yield experiment.problem(("figure",), error.message, error.choices)
-        return
-    yield from rules.figure_problems(experiment, tables)
+            problems.append(experiment.problem(steps, error.message, error.choices))
+            continue
+        name = tables[index].name
+        if name in names:
+            message = f"{name!r} is used twice"
+            problems.append(experiment.problem(("figure", index, "name"), message))
+        names.append(name)
+    return tables, problems
 
 
 def _canonical_points(experiment: Experiment) -> Iterable[Point]:
@@ -106,7 +129,9 @@ def _distinct(points: Sequence[Point]) -> list[tuple[str, str]]:
 def _check(item: tuple[str, str]) -> tuple[str, Footprint | SpecError]:
     group, spec = item
     try:
-        return group, Footprint.of(spec)
+        footprint = Footprint.of(spec)
+        rules.check_changes(json.loads(spec))
+        return group, footprint
     except SpecError as error:
         return group, error
 
@@ -123,16 +148,37 @@ def _spec_problems(
             place = (experiment.origin(point.labels, error.path), error.message)
             found.setdefault(place, []).append(point)
             errors[place] = error
-    return [
-        _spec_problem(experiment, hit[0], errors[place], f"in {len(hit)} of {len(points)} points")
+    problems = {
+        place: _spec_problem(
+            experiment, hit[0], errors[place], f"in {len(hit)} of {len(points)} points"
+        )
         for place, hit in found.items()
-    ]
+    }
+    for place, hit in found.items():
+        for point in _every_label(hit):
+            if len(problems) > _SHOWN:
+                break
+            for error in rules.further_mistakes(point.spec, errors[place]):
+                other = (experiment.origin(point.labels, error.path), error.message)
+                problems.setdefault(other, _spec_problem(experiment, point, error))
+    return list(problems.values())
+
+
+def _every_label(points: Sequence[Point]) -> Iterator[Point]:
+    """Points that have every label of all of them, but not every combination."""
+    seen: set[tuple[str, Label]] = set()
+    for point in points:
+        labels = {label for label in point.labels.items() if label[0] != SEED}
+        if not labels <= seen or not seen:
+            seen |= labels
+            yield point
 
 
 def _spec_problem(
     experiment: Experiment, point: Point, error: SpecError, note: str = ""
 ) -> Problem:
-    note = f"{note or 'in a point'}, first {point}" if point.labels else ""
+    seen = f"{note}, first {point}" if note else f"seen in {point}"
+    note = seen if point.labels else ""
     place = experiment.origin(point.labels, error.path)
     if error.message.startswith("unknown field"):
         place = experiment.setter(point.labels, error.path) or place

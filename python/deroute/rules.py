@@ -1,4 +1,4 @@
-"""What figures and the base of an experiment must be, beyond what their own readers check."""
+"""What figures and specs of an experiment must be, beyond what their own readers check."""
 
 from __future__ import annotations
 
@@ -7,20 +7,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from deroute.api import Footprint
-from deroute.errors import DocumentPath, Problem, SpecError, parse_path
+from deroute.errors import DocumentPath, InputError, Problem, SpecError, parse_path
 from deroute.experiment import NAME, Experiment, Label, Point
 from deroute.figures import FigureTable
-from deroute.spec import assign, in_order
+from deroute.figures.path_mix import ROUTER
+from deroute.groups import groups, routers_per_group
+from deroute.spec import assign, in_order, microseconds, spec_error
 
 #: Kinds of figures whose abscissa is a number.
 _NUMERIC = ("latency", "throughput")
+#: Kinds of figures that show a record in time, the probe that makes it, and an example of it.
+_PROBES = {"transient": ("series", '"100 ns"'), "agents": ("agents", '{ every = "100 ns" }')}
 _NOTHING = object()
+#: What stands in for an entry that is wrong, to see what else is; the first that is possible.
+_STANDINS = (_NOTHING, 8, 1, "1 MB")
+_DEFAULT_MEASURE, _DEFAULT_CYCLE = 60_000, "1 ns"
 
 
-def figure_problems(experiment: Experiment, tables: Sequence[FigureTable]) -> Iterator[Problem]:
+def figure_problems(experiment: Experiment, tables: Mapping[int, FigureTable]) -> Iterator[Problem]:
     """What would fail only when the figures are drawn, after everything has run."""
     axes = experiment.axes
-    for index, table in enumerate(tables):
+    for index, table in tables.items():
         place: DocumentPath = ("figure", index)
         if not NAME.fullmatch(table.name):
             message = f"{table.name!r} is not a name; it names files"
@@ -33,27 +40,98 @@ def figure_problems(experiment: Experiment, tables: Sequence[FigureTable]) -> It
             steps = (*place, "x") if "x" in experiment.figures[index] else place
             message = f"the labels of {table.x!r} are not numbers"
             yield experiment.problem(steps, message, numeric)
-        if table.kind == "transient":
-            yield from _without_series(experiment, table, place)
+        if table.kind in _PROBES:
+            yield from _without_probe(experiment, table, place)
+        if table.kind == "path-mix" and table.x != ROUTER and "group" in experiment.figures[index]:
+            message = 'only bars per router have a group: `x = "router"`'
+            yield experiment.problem((*place, "group"), message)
 
 
 def _numbers(labels: Sequence[Label]) -> bool:
     return not any(isinstance(label, str) for label in labels)
 
 
-def _without_series(
+def _without_probe(
     experiment: Experiment, table: FigureTable, place: DocumentPath
 ) -> Iterator[Problem]:
+    probe, example = _PROBES[table.kind]
     drawn = [point for point in experiment.points if _is_drawn(point, table)]
-    bare = [point for point in drawn if _entry(point.spec, ("probes", "series")) is _NOTHING]
+    bare = [point for point in drawn if _entry(point.spec, ("probes", probe)) is _NOTHING]
     if bare:
-        message = 'a transient figure needs `probes.series` in the spec, such as "100 ns"'
+        message = f"a figure of this kind needs `probes.{probe}` in the spec, such as {example}"
         note = f"missing in {len(bare)} of {len(drawn)} points, first {bare[0]}"
         yield experiment.problem((*place, "kind"), message, note=note if bare[0].labels else "")
 
 
 def _is_drawn(point: Point, table: FigureTable) -> bool:
     return all(point.labels[axis] in labels for axis, labels in table.where.items())
+
+
+def group_problems(experiment: Experiment, tables: Mapping[int, FigureTable]) -> Iterator[Problem]:
+    """Figures of groups of routers that are not there. The engine accepts all specs."""
+    specs = [point.spec for point in experiment.points]
+    size = routers_per_group(specs)
+    for index, table in tables.items():
+        if table.kind != "fairness" and table.x != ROUTER:
+            continue
+        key = "x" if table.x == ROUTER else "kind"
+        if size is None:
+            message = "the topology has no groups of routers, or groups of different sizes"
+            yield experiment.problem(("figure", index, key), message)
+            continue
+        group = table.options["group"]
+        least = min(found.count for found in map(groups, specs) if found is not None)
+        if isinstance(group, int) and not 0 <= group < least:
+            message = f"there is no group {group}"
+            place = ("figure", index, "group")
+            yield experiment.problem(place, message, [f"0 to {least - 1}", '"all"'])
+
+
+def check_changes(spec: Mapping[str, Any]) -> None:
+    """Refuse a change of the traffic after the measurement; the engine accepts the spec."""
+    cycle_ns = 1000 * microseconds(spec.get("units", {}).get("cycle", _DEFAULT_CYCLE), 0)
+    measure = spec.get("run", {}).get("measure", _DEFAULT_MEASURE)
+    end = microseconds(measure, cycle_ns)
+    for index, change in enumerate(spec["traffic"].get("then", [])):
+        if microseconds(change["at"], cycle_ns) > end * (1 - 1e-9):
+            message = f"{change['at']} is not before the end of the measurement ({measure})"
+            raise spec_error(f"traffic.then[{index}].at", message)
+
+
+def further_mistakes(spec: Mapping[str, Any], first: SpecError) -> Iterator[SpecError]:
+    """What else the engine finds in a spec once its first mistake is set aside, and so on."""
+    error, seen = first, {first.path}
+    while True:
+        found = [(trial, _error(trial)) for trial in _without(spec, error)]
+        repaired = [(trial, next) for trial, next in found if next is None or next.path not in seen]
+        left = {None if next is None else next.path for _, next in repaired}
+        # What depends on the stand-in is no mistake of the spec.
+        if len(left) != 1 or None in left:
+            return
+        spec, following = repaired[0]
+        assert following is not None
+        error = following
+        seen.add(error.path)
+        # Of a key that was misspelt, or left out on purpose above.
+        if error.message != "is missing":
+            yield error
+
+
+def _without(spec: Mapping[str, Any], error: SpecError) -> Iterator[dict[str, Any]]:
+    """The spec with stand-ins for the wrong entry."""
+    *above, last = parse_path(error.path) or ("",)
+    for standin in (*_STANDINS, *error.choices[:1]):
+        trial: dict[str, Any] = json.loads(in_order(spec))
+        if standin is not _NOTHING:
+            try:
+                assign(trial, error.path, standin)
+            except InputError:
+                return
+            yield trial
+            continue
+        table = _entry(trial, tuple(above)) if above else trial
+        if isinstance(table, dict) and table.pop(str(last), _NOTHING) is not _NOTHING:
+            yield trial
 
 
 def base_problems(experiment: Experiment) -> Iterator[Problem]:

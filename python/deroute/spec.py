@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,10 @@ from typing import Any
 from deroute.errors import InputError, Problem, SpecError, parse_path, show_path
 
 Spec = dict[str, Any]
+
+#: Times that quantities may have, in microseconds; a metre of cable is one as well.
+_MICROSECONDS = {"ps": 1e-6, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6, "m": 5e-3}
+_TIME = re.compile(rf"([0-9.]+) *({'|'.join(_MICROSECONDS)})")
 
 
 def read_toml(file: Path) -> tuple[dict[str, Any], str]:
@@ -81,6 +86,14 @@ def _plain(value: Any, path: tuple[str | int, ...]) -> Any:
             return [_plain(item, (*path, index)) for index, item in enumerate(value)]
         case _:
             raise spec_error(show_path(path), f"{value} is neither a finite number nor a text")
+
+
+def microseconds(time: int | str, cycle_ns: float) -> float:
+    """A time of a spec that the engine has accepted: cycles, or a number and a unit."""
+    parts = _TIME.fullmatch(str(time).strip())
+    if parts is None:
+        return float(time) * cycle_ns / 1000
+    return float(parts[1]) * _MICROSECONDS[parts[2]]
 
 
 def spec_error(path: str, message: str, choices: tuple[str, ...] = ()) -> SpecError:

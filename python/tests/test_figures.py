@@ -15,7 +15,6 @@ import pytest
 from matplotlib.figure import Figure
 
 import synthetic
-from deroute.cli.plot import _microseconds
 from deroute.experiment import Experiment
 from deroute.figures import (
     CATALOGUE,
@@ -32,6 +31,7 @@ from deroute.figures.path_mix import bar_width
 from deroute.figures.style import paper
 from deroute.figures.table import FigureTable
 from deroute.plan import check_experiment
+from deroute.spec import microseconds
 
 GUIDE = Path(__file__).parents[2] / "docs" / "experiment-files.md"
 
@@ -277,8 +277,8 @@ def test_bars_are_neither_hairlines_nor_walls() -> None:
 
 
 def test_times_of_changes_in_every_unit() -> None:
-    times = [_microseconds(time, 2.0) for time in (500, "5 us", "5us", "700 ns", "0.5 ms")]
-    assert times == pytest.approx([1.0, 5.0, 5.0, 0.7, 500.0])
+    times = [microseconds(time, 2.0) for time in (500, "5 us", " 5us", "700 ns", "0.5 ms", "6 m")]
+    assert times == pytest.approx([1.0, 5.0, 5.0, 0.7, 500.0, 0.03])
 
 
 def test_the_guide_shows_valid_experiments() -> None:

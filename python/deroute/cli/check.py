@@ -30,8 +30,8 @@ def check(
 
     - `deroute check experiments/demo.toml`
     """
-    experiment = Experiment.load(file)
-    checked = plan.check_experiment(experiment)
+    checked = plan.check_file(file)
+    experiment = checked.experiment
     where = directory or runner.default_directory(experiment)
     todo = runner.unfinished(checked.points, where)
     jobs = min(cores(), len(checked.points))

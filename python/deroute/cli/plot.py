@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,9 +14,8 @@ from deroute.errors import InputError
 from deroute.figures import FigureError
 from deroute.figures.study import Study
 from deroute.frame import Results, load_results
-
-_MICROSECONDS = {"ps": 1e-6, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
-_TIME = re.compile(r"([0-9.]+) *(ps|ns|us|ms|s)")
+from deroute.groups import routers_per_group
+from deroute.spec import microseconds
 
 
 def plot(
@@ -63,7 +61,6 @@ def _split(texts: Sequence[str]) -> list[str]:
 
 def study(results: Results) -> Study:
     """Results as the figures want them."""
-    topology = results.experiment.base["network"]["topology"]
     missing = {point.key for point in results.missing}
     finished = [point for point in results.experiment.points if point.key not in missing]
     return Study(
@@ -71,7 +68,7 @@ def study(results: Results) -> Study:
         frame=results.frame,
         outcomes=results.outcomes,
         engine=results.engine,
-        routers_per_group=topology.get("dragonfly", {}).get("a"),
+        routers_per_group=routers_per_group(point.spec for point in results.experiment.points),
         title=results.experiment.title,
         changes_us=[
             _changes_us(point.spec, outcome.cycle_ns)
@@ -83,12 +80,4 @@ def study(results: Results) -> Study:
 
 def _changes_us(spec: Mapping[str, Any], cycle_ns: float) -> list[float]:
     """When the traffic of a point changes, in microseconds since the measurement began."""
-    return [_microseconds(change["at"], cycle_ns) for change in spec["traffic"].get("then", [])]
-
-
-def _microseconds(time: int | str, cycle_ns: float) -> float:
-    """A time of a spec that the engine has accepted: cycles, or a number and a unit."""
-    parts = _TIME.fullmatch(str(time))
-    if parts is None:
-        return float(time) * cycle_ns / 1000
-    return float(parts[1]) * _MICROSECONDS[parts[2]]
+    return [microseconds(change["at"], cycle_ns) for change in spec["traffic"].get("then", [])]

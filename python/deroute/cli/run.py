@@ -22,7 +22,7 @@ from deroute import executors, figures, plan, runner
 from deroute.cli import app
 from deroute.cli.plot import plot_directory
 from deroute.executors import Event, Resources, Running
-from deroute.experiment import Experiment, Point
+from deroute.experiment import Point
 from deroute.runner import Report
 from deroute.store import FILE
 
@@ -56,8 +56,8 @@ def run(
     - `deroute run FILE --executor dask --address tcp://head:8786`
     """
     executors.known(executor)
-    experiment = Experiment.load(file)
-    checked = plan.check_experiment(experiment)
+    checked = plan.check_file(file)
+    experiment = checked.experiment
     where = directory or runner.default_directory(experiment)
     todo = runner.unfinished(checked.points, where)
     report = Report(total=len(checked.points), kept=len(checked.points) - len(todo))

@@ -65,7 +65,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
         seen |= shares.sum(axis=0) > 0
         highest = max(highest, float(shares.sum(axis=1).max()))
         panel.set_title(_title(name, label), loc="left", fontweight="bold", fontsize=8)
-    panels[0].set_ylim(0, 1.05 * highest if in_load else 100)
+    panels[0].set_ylim(0, 1.05 * highest or 1 if in_load else 100)
     names = {"load": layout.OFFERED, ROUTER: f"Router of the group ({group_text(table)})"}
     ordinate = _ORDINATES[str(table.options["unit"])]
     layout.axis_titles(figure, names.get(str(table.x), str(table.x)), ordinate)

@@ -1,0 +1,145 @@
+"""Mistakes are found before anything runs, and all that do not depend on each other at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from conftest import EXPERIMENT
+from deroute import plan
+from deroute.errors import InputError, Problem
+
+
+def problems(text: str, tmp_path: Path) -> Sequence[Problem]:
+    """What is wrong with an experiment file."""
+    file = tmp_path / "bad.toml"
+    file.write_text(text)
+    with pytest.raises(InputError) as caught:
+        plan.check_file(file)
+    return caught.value.problems
+
+
+def changed(*pairs: tuple[str, str]) -> str:
+    """The small experiment with replacements."""
+    text = EXPERIMENT
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new, 1)
+    return text
+
+
+def test_mistakes_of_all_parts_are_told_together(tmp_path: Path) -> None:
+    text = changed(
+        ("title =", "titel ="),
+        ('kind = "latency"', 'kind = "latencies"'),
+        ("p = 2", 'p = "two"'),
+        ("packet_size = 10", "packet_size = 0"),
+        ('phase_a = "lgl"', 'phase_a = "glg"'),
+    )
+    assert {problem.path for problem in problems(text, tmp_path)} == {
+        "titel",
+        "figure[0].kind",
+        "base.network.topology.dragonfly.p",
+        "base.traffic.packet_size",
+        "axis[0].values[1].set.routing.valiant.phase_a",
+    }
+
+
+def test_mistakes_of_axes_and_of_skips_are_told_together(tmp_path: Path) -> None:
+    broken = changed(
+        ('name = "routing"', 'name = "Routing"'),
+        ("values = [1, 2]", "values = []"),
+        ("step = 0.1", "stop = 0.1"),
+    )
+    assert [problem.path for problem in problems(broken, tmp_path)] == [
+        "axis[0].name",
+        "axis[1].range.stop",
+        "axis[1].range.step",
+        "axis[2].values",
+    ]
+    skips = changed(
+        ("load = [0.1, 0.3]", "load = [0.1, 0.4]\nrooting = 1"), ('series = "r', 'series = "x')
+    )
+    assert [problem.path for problem in problems(skips, tmp_path)] == [
+        "skip[0].load",
+        "skip[0].rooting",
+        "figure[0].series",
+    ]
+
+
+def test_a_misspelt_key_hides_nothing_and_is_told_once(tmp_path: Path) -> None:
+    text = changed(("load = 0.3\n", "lod = 0.3\n"), ("packet_size = 10", "packet_size = 0"))
+    text = text.replace('path = "traffic.load"', 'path = "run.warmup"').replace(
+        "from = 0.1, to = 0.3, step = 0.1", "from = 1000, to = 3000, step = 1000"
+    )
+    text = text.replace("load = [0.1, 0.3]", "load = [1000, 3000]")
+    found = problems(text, tmp_path)
+    assert [each.path for each in found] == ["base.traffic.lod", "base.traffic.packet_size"]
+
+
+def test_what_depends_on_a_mistake_is_none(tmp_path: Path) -> None:
+    # With another `a` there would be enough groups for the offset.
+    text = changed(
+        ("a = 4", 'a = "four"'),
+        ('pattern = "uniform"', "pattern = { adversarial = { offset = 8 } }"),
+    )
+    assert [each.path for each in problems(text, tmp_path)] == ["base.network.topology.dragonfly.a"]
+
+
+CROSSBAR = [
+    ("dragonfly]\np = 2\na = 4\nh = 2", "crossbar]\nhosts = 8"),
+    ('local = { latency = "15 ns", vcs = 4, buffer = "4.5 KB" }', ""),
+    ('global = { latency = "150 ns", vcs = 2, buffer = "22.5 KB" }', ""),
+    ('    { label = "VLB", set = { routing = { valiant = { phase_a = "lgl" } } } },\n', ""),
+    ('[[skip]]\nrouting = "VLB"\nload = [0.1, 0.3]\n', ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("figure", "key"),
+    [
+        ('kind = "fairness"\nwhere = { load = 0.1 }', "kind"),
+        ('kind = "path-mix"\nx = "router"\nwhere = { load = 0.1 }', "x"),
+    ],
+)
+def test_figures_of_groups_need_groups(tmp_path: Path, figure: str, key: str) -> None:
+    text = changed(*CROSSBAR, ('kind = "latency"', figure))
+    (problem,) = problems(text, tmp_path)
+    assert problem.path == f"figure[0].{key}"
+    assert "no groups of routers" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("figure", "key", "word"),
+    [
+        ('kind = "fairness"\ngroup = 9\npanel = "load"', "group", "0 to 8"),
+        ('kind = "fairness"\ngroup = -1\npanel = "load"', "group", "0 to 8"),
+        ('kind = "path-mix"\ngroup = 1', "group", 'x = "router"'),
+        ('kind = "agents"\nstate = "level"\npanel = "load"', "kind", "probes.agents"),
+        ('kind = "agents"\npanel = "load"', "", "is missing"),
+    ],
+)
+def test_figures_that_could_not_be_drawn_are_refused(
+    tmp_path: Path, figure: str, key: str, word: str
+) -> None:
+    (problem,) = problems(changed(('kind = "latency"', figure)), tmp_path)
+    assert problem.path == f"figure[0].{key}".rstrip(".")
+    assert word in "\n".join(problem.lines())
+
+
+@pytest.mark.parametrize("at", ["2000", "2500", '"2 us"', '"1 ms"'])
+def test_a_change_after_the_measurement_is_refused(tmp_path: Path, at: str) -> None:
+    then = 'pattern = "uniform"\nthen = [{ at = 500, load = 0.2 }, { at = AT, load = 0.1 }]'
+    text = changed(('pattern = "uniform"', then.replace("AT", at)))
+    (problem,) = problems(text, tmp_path)
+    assert problem.path == "base.traffic.then[1].at"
+    assert "not before the end of the measurement (2000)" in problem.message
+
+
+def test_a_change_during_the_measurement_is_fine(tmp_path: Path) -> None:
+    file = tmp_path / "good.toml"
+    then = 'pattern = "uniform"\nthen = [{ at = "1999 ns", load = 0.2 }]'
+    file.write_text(changed(('pattern = "uniform"', then)))
+    assert len(plan.check_file(file).points) == 8
