@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
+from rich.console import Console
+from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
 from deroute import analysis
@@ -11,6 +16,19 @@ from deroute.errors import InputError
 from deroute.frame import SEED, Results, load_results
 
 _STYLES = {"steady": "green", "saturated": "yellow", "not-converged": "red"}
+#: Columns beside the axes and the state, and how their values are written.
+_COLUMNS = {
+    "offered": "{:.3f}",
+    "accepted": "{:.3f}",
+    "latency ns": "{:,.0f}",
+    "p99 ns": "{:,.0f}",
+    "hops": "{:.2f}",
+    "Jain": "{:.4f}",
+    "seeds": "{}",
+}
+#: Columns in the order in which a narrow terminal does without them.
+_LEAST_IMPORTANT = ("seeds", "hops", "Jain", "p99 ns", "offered")
+_UNLIMITED = 10_000
 
 
 def show(directory: app.Directory, where: app.Pairs = []) -> None:
@@ -29,40 +47,53 @@ def show(directory: app.Directory, where: app.Pairs = []) -> None:
         frame = analysis.where(results.frame, labels)
     except analysis.AnalysisError:
         raise InputError.of("no finished point has these labels", "--where") from None
-    console.print(_table(results, frame))
+    for count in range(len(_LEAST_IMPORTANT) + 1):
+        left_out = _LEAST_IMPORTANT[:count]
+        table = _table(results, frame, left_out)
+        if _fits(console, table):
+            break
+    console.print(table)
+    if left_out:
+        console.print(f"Not shown, for want of width: {', '.join(left_out)}")
     if results.missing:
         console.print(f"{len(results.missing)} points are not finished")
 
 
-def _table(results: Results, frame: pl.DataFrame) -> Table:
+def _table(results: Results, frame: pl.DataFrame, less: Sequence[str]) -> Table:
+    """The table without some of its columns."""
     axes = [axis for axis in results.experiment.axes if axis != SEED]
-    cycle = pl.col("cycle_ns")
-    by = axes or ["load.offered"]
-    rows = frame.group_by(by, maintain_order=True).agg(
-        pl.col("load.accepted", "fairness.jain_routers", "hops_mean").mean(),
-        pl.col("load.offered").first().alias("show.offered"),
-        (pl.col("latency.mean") * cycle).mean().alias("show.latency"),
-        (pl.col("latency.p99") * cycle).mean().alias("show.p99"),
-        pl.len().alias("show.seeds"),
-        pl.col("verdict.state"),
-    )
+    columns = {name: text for name, text in _COLUMNS.items() if name not in less}
     table = Table(title=results.experiment.title, box=None, header_style="bold")
     for axis in axes:
-        table.add_column(axis, no_wrap=True)
-    for name in ("offered", "accepted", "latency ns", "p99 ns", "hops", "Jain", "seeds"):
-        table.add_column(name, justify="right")
-    table.add_column("state")
-    for row in rows.iter_rows(named=True):
+        table.add_column(axis, overflow="fold")
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("state", no_wrap=True)
+    for row in _averages(frame, axes).iter_rows(named=True):
         state = analysis.worst_state(row["verdict.state"])
-        table.add_row(
-            *(str(row[axis]) for axis in axes),
-            f"{row['show.offered']:.3f}",
-            f"{row['load.accepted']:.3f}",
-            f"{row['show.latency']:,.0f}",
-            f"{row['show.p99']:,.0f}",
-            f"{row['hops_mean']:.2f}",
-            f"{row['fairness.jain_routers']:.4f}",
-            str(row["show.seeds"]),
-            f"[{_STYLES[state]}]{state}[/]",
-        )
+        labels = (escape(str(row[axis])) for axis in axes)
+        cells = (text.format(row[f"show.{name}"]) for name, text in columns.items())
+        table.add_row(*labels, *cells, f"[{_STYLES[state]}]{state}[/]")
     return table
+
+
+def _averages(frame: pl.DataFrame, axes: Sequence[str]) -> pl.DataFrame:
+    """One row for each combination of labels, averaged over the seeds."""
+    cycle = pl.col("cycle_ns")
+    shown = {
+        "offered": pl.col("load.offered").first(),
+        "accepted": pl.col("load.accepted").mean(),
+        "latency ns": (pl.col("latency.mean") * cycle).mean(),
+        "p99 ns": (pl.col("latency.p99") * cycle).mean(),
+        "hops": pl.col("hops_mean").mean(),
+        "Jain": pl.col("fairness.jain_routers").mean(),
+        "seeds": pl.len(),
+    }
+    values = (value.alias(f"show.{name}") for name, value in shown.items())
+    by = list(axes) or ["load.offered"]
+    return frame.group_by(by, maintain_order=True).agg(*values, pl.col("verdict.state"))
+
+
+def _fits(console: Console, table: Table) -> bool:
+    unlimited = console.options.update(width=_UNLIMITED)
+    return Measurement.get(console, unlimited, table).maximum <= console.width

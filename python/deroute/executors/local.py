@@ -34,10 +34,11 @@ class LocalExecutor:
                     return
                 events.put(self._simulate(point, events, stop))
 
-        workers = [threading.Thread(target=work) for _ in range(min(self.jobs, len(points)))]
-        for worker in workers:
-            worker.start()
+        workers: list[threading.Thread] = []
         try:
+            for _ in range(min(self.jobs, len(points))):
+                workers.append(threading.Thread(target=work))
+                workers[-1].start()
             left = len(points)
             while left:
                 event = events.get()
@@ -46,7 +47,8 @@ class LocalExecutor:
         finally:
             stop.set()
             for worker in workers:
-                worker.join()
+                if worker.ident is not None:
+                    worker.join()
 
     def _simulate(
         self, point: Point, events: SimpleQueue[Event], stop: threading.Event
