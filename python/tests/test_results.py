@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import deroute
+from conftest import EXPERIMENT, ROOT
 from deroute import _engine
+from deroute.cli import app
 from deroute.results import Outcome
 from deroute.spec import canonical
 
@@ -55,3 +60,26 @@ def test_results_without_agents_say_so(spec: dict[str, Any]) -> None:
     assert outcome.agents is None
     with pytest.raises(ValueError, match=r"probes\.agents"):
         outcome.to_polars("agents")
+
+
+def test_the_guide_reads_results_as_it_says(
+    experiment_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guide = (ROOT / "docs" / "experiment-files.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python\n(.*?)^```", guide, re.M | re.S)
+    acor = 'values = [{ label = "ACOR", set = { routing = { valiant = { phase_a.acor = {} } } } }]'
+    text = re.sub(r"values = \[\n.*?\n\]", acor, EXPERIMENT, count=1, flags=re.S)
+    text = text.replace('routing = "VLB"', 'routing = "ACOR"')
+    probes = "measure = 2000\n[base.probes]\nseries = 100\nagents = { every = 100 }"
+    experiment_file.write_text(text.replace("measure = 2000", probes))
+    monkeypatch.chdir(tmp_path)
+    command = ["run", str(experiment_file), "--dir", "runs/guide"]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    names: dict[str, Any] = {"deroute": deroute}
+    exec(block, names)
+    agents = names["outcome"].agents
+    assert agents.names == ["level", "blocked"]
+    assert agents.values.shape == (20, 4, 2)
+    assert agents.mean.shape == (20, 2)
+    assert agents.values[:, :, 0].min() == 1
+    assert agents.to_polars().height == 20 * 5
