@@ -90,40 +90,27 @@ impl Partition {
             self.ripen_at(index as u32, at);
             return;
         }
+        let (occupied, queues) = (input.occupied, input.queues);
         let mut ripe_at = Cycle::MAX;
-        let (pointer, queues) = (u32::from(input.pointer), input.queues);
-        let by_age = self.by_age;
-        // VCs from the pointer on, then those before it.
-        let mut turn = input.occupied.rotate_right(pointer);
-        let mut best: Option<(Cycle, u8)> = None;
-        while turn != 0 {
-            let vc = ((turn.trailing_zeros() + pointer) & 63) as u8;
-            turn &= turn - 1;
-            let queue = queues as usize + usize::from(vc);
-            if !self.ready(router, base, index, queue, &mut ripe_at) {
-                continue;
-            }
-            if !by_age {
-                best = Some((0, vc));
-                break;
-            }
-            let age = self.pool[self.queues[queue].head].packet.generated;
-            if best.is_none_or(|(oldest, _)| age < oldest) {
-                best = Some((age, vc));
-            }
-        }
-        let input = &mut self.inputs[index];
-        let Some((_, vc)) = best else {
+        let chosen = if occupied.is_power_of_two() {
+            // Mostly there is nothing to choose.
+            let vc = occupied.trailing_zeros();
+            self.ready(router, base, index, (queues + vc) as usize, &mut ripe_at).then_some(vc as u8)
+        } else {
+            self.choose(router, base, index, &mut ripe_at)
+        };
+        let Some(vc) = chosen else {
             if ripe_at != Cycle::MAX {
                 self.ripen_at(index as u32, ripe_at);
             }
             return;
         };
+        let out = self.queues[queues as usize + usize::from(vc)].out;
+        let input = &mut self.inputs[index];
         input.request = vc;
         if self.plant.allocator.pointer == Pointer::OnRequest {
             input.pointer = if vc + 1 == input.vcs { 0 } else { vc + 1 };
         }
-        let out = self.queues[queues as usize + usize::from(vc)].out;
         let output = &mut self.outputs[(base + u32::from(out)) as usize];
         if output.requests == 0 {
             self.requested.push(out);
@@ -132,6 +119,32 @@ impl Partition {
         }
         output.first_request = port;
         output.requests += 1;
+    }
+
+    /// The VC of a port whose head has the highest priority of those that can be granted.
+    #[inline(never)]
+    fn choose(&mut self, router: u32, base: u32, index: usize, ripe_at: &mut Cycle) -> Option<u8> {
+        let input = &self.inputs[index];
+        let (pointer, queues) = (u32::from(input.pointer), input.queues);
+        // VCs from the pointer on, then those before it.
+        let mut turn = input.occupied.rotate_right(pointer);
+        let mut best: Option<(Cycle, u8)> = None;
+        while turn != 0 {
+            let vc = ((turn.trailing_zeros() + pointer) & 63) as u8;
+            turn &= turn - 1;
+            let queue = queues as usize + usize::from(vc);
+            if !self.ready(router, base, index, queue, ripe_at) {
+                continue;
+            }
+            if !self.by_age {
+                return Some(vc);
+            }
+            let age = self.pool[self.queues[queue].head].packet.generated;
+            if best.is_none_or(|(oldest, _)| age < oldest) {
+                best = Some((age, vc));
+            }
+        }
+        best.map(|(_, vc)| vc)
     }
 
     /// Can the head of a queue be granted? If not, says when to ask again, unless an arriving
@@ -185,6 +198,7 @@ impl Partition {
     }
 
     /// Decides where the head of a queue goes.
+    #[inline(never)]
     fn route(&mut self, router: u32, base: u32, input: usize, queue: usize) {
         let Self { routers, outputs, credits, plant, routing, queues, pool, now, .. } = self;
         let state = &mut routers[router as usize];
@@ -362,7 +376,7 @@ impl Partition {
         if kind == PortKind::Link {
             output.queued += size;
             *output.credits_mut(&mut self.credits, queue.vc) -= size;
-            if exit && self.watches.queues {
+            if self.watches.queues && exit {
                 self.soil(router);
             }
         }

@@ -47,7 +47,9 @@ pub(super) struct Partition {
     /// Messages on their way: sender and content, by slot.
     pub(super) messages: Vec<(RouterId, u32)>,
     pub(super) free_messages: Vec<u32>,
-    pub(super) awake: Vec<u32>,
+    /// Routers with a ripe port, each once; `awake_count` of them, and room for one more.
+    pub(super) awake: Box<[u32]>,
+    pub(super) awake_count: usize,
     pub(super) dirty: Vec<u32>,
     pub(super) outgoing: Vec<Message>,
     pub(super) requested: Vec<u16>,
@@ -78,13 +80,8 @@ impl Partition {
             if !self.dirty.is_empty() {
                 self.refresh();
             }
-            if !self.awake.is_empty() {
-                let mut awake = std::mem::take(&mut self.awake);
-                for &router in &awake {
-                    self.allocate(router);
-                }
-                awake.clear();
-                self.awake = awake;
+            for index in 0..std::mem::take(&mut self.awake_count) {
+                self.allocate(self.awake[index]);
             }
             self.now = now + 1;
         }
@@ -135,10 +132,10 @@ impl Partition {
     #[inline]
     fn wake(&mut self, router: u32) {
         let state = &mut self.routers[router as usize];
-        if !state.awake {
-            state.awake = true;
-            self.awake.push(router);
-        }
+        // Without a branch: whether it is awake already is hardly predictable.
+        self.awake[self.awake_count] = router;
+        self.awake_count += usize::from(!state.awake);
+        state.awake = true;
     }
 
     /// An input port is to be looked at in this cycle.
@@ -207,7 +204,7 @@ impl Partition {
         if std::mem::take(&mut output.awaited) {
             self.stir(router);
         }
-        if exit && self.watches.queues {
+        if self.watches.queues && exit {
             self.soil(router);
         }
     }

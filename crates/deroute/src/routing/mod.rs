@@ -59,15 +59,15 @@ impl Header {
     /// The packet is at a router: phase B begins at the intermediate one.
     #[inline]
     pub fn arrive(&mut self, at: RouterId) {
-        if self.leg == Leg::PhaseA && self.root == at {
-            self.leg = Leg::PhaseB;
-        }
+        // Without a branch: hardly predictable.
+        let arrived = (self.leg == Leg::PhaseA) & (self.root == at);
+        self.leg = if arrived { Leg::PhaseB } else { self.leg };
     }
 
     /// Is the router the end of the path? A packet in phase A passes through its destination.
     #[inline]
     pub fn ends_at(&self, at: RouterId) -> bool {
-        self.destination == at && self.leg != Leg::PhaseA
+        (self.destination == at) & (self.leg != Leg::PhaseA)
     }
 }
 

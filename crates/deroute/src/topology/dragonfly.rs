@@ -217,7 +217,7 @@ impl Dragonfly {
 
     #[inline]
     fn local_port(&self, from: u32, to: u32) -> PortId {
-        PortId((self.p + if to < from { to } else { to - 1 }) as u16)
+        PortId((self.p + to - u32::from(to > from)) as u16)
     }
 
     #[inline]
@@ -255,13 +255,12 @@ fn place_of(leg: Leg, global: bool, last: u8, arriving: bool, vc_use: VcUse) -> 
         }
         return place;
     }
-    let base = if leg == Leg::PhaseB { 3 } else { 0 };
-    if global {
-        return base + 1;
-    }
-    // Phase B ends with l4 even when it has no global hop; phase A begins with l1.
-    let after = if leg == Leg::PhaseB { arriving } else { last == base + 2 };
-    base + if after { 2 } else { 0 }
+    // Without branches, as in `next_hop`. Phase B ends with l4 even when it has no global hop; phase A
+    // begins with l1.
+    let second = leg == Leg::PhaseB;
+    let base = 3 * u8::from(second);
+    let after = (second & arriving) | (!second & (last == base + 2));
+    base + u8::from(global) + 2 * u8::from(!global & after)
 }
 
 impl Topology for Dragonfly {
@@ -314,17 +313,15 @@ impl Topology for Dragonfly {
     #[inline]
     fn next_hop(&self, at: RouterId, to: RouterId, leg: Leg, last: u8, vc_use: VcUse) -> Hop {
         let (here, there) = (self.split(at), self.split(to));
-        let (port, global) = if here.0 == there.0 {
-            (self.local_port(here.1, there.1), false)
-        } else {
-            let gateway = self.gateway(here, there);
-            if u32::from(gateway.router) == here.1 {
-                (self.global_port(gateway.port), true)
-            } else {
-                (self.local_port(here.1, u32::from(gateway.router)), false)
-            }
-        };
-        let place = place_of(leg, global, last, here.0 == there.0, vc_use);
+        // Without branches: whether the next hop is local is hardly predictable. Within a group, the
+        // gateway is that of another group and not used.
+        let same = here.0 == there.0;
+        let gateway = self.gateway(here, there);
+        let owner = u32::from(gateway.router);
+        let global = !same & (owner == here.1);
+        let local = self.local_port(here.1, if same { there.1 } else { owner });
+        let port = if global { self.global_port(gateway.port) } else { local };
+        let place = place_of(leg, global, last, same, vc_use);
         Hop { port, vc: VcId(VC_OF_PLACE[place as usize]), place: place + 1 }
     }
 
