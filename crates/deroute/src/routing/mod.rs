@@ -6,6 +6,8 @@
 //! through it.
 
 pub mod acor;
+mod counters;
+mod local_links;
 pub mod phase_a;
 pub mod spec;
 mod trace;
@@ -238,6 +240,10 @@ catalogue! {
     Ugal => ugal::UgalSpec,
     /// UGAL, and minimal only if the group's global link is not flagged as congested.
     Piggyback => piggyback::PiggybackSpec,
+    /// UGAL, biased by counters of the router's own traffic.
+    Tpr => tpr::TprSpec,
+    /// UGAL, biased and with detours shortened by counters of the router's own traffic.
+    Lian => lian::LianSpec,
 }
 
 /// The next hop of a packet whose path is decided: towards the intermediate router in phase A,

@@ -5,9 +5,12 @@ use serde::{Deserialize, Serialize};
 
 pub use super::Algorithm as Routing;
 pub use super::acor::{AcorScope, AcorSequence, AcorSpec, Thresholds};
+pub use super::counters::CountMode;
+pub use super::lian::{Decision, LianSpec};
 pub use super::minimal::MinimalSpec;
 pub use super::phase_a::Policy;
 pub use super::piggyback::PiggybackSpec;
+pub use super::tpr::TprSpec;
 pub use super::ugal::{HopCount, QueueMetric, UgalSpec};
 pub use super::valiant::ValiantSpec;
 

@@ -121,6 +121,10 @@ impl Topology for Crossbar {
         1
     }
 
+    fn parallel_links(&self) -> u32 {
+        0
+    }
+
     fn hosts_of_next_router(&self, _from: HostId) -> Option<Range<u32>> {
         None
     }

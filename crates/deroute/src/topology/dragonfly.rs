@@ -433,6 +433,10 @@ impl Topology for Dragonfly {
         self.groups
     }
 
+    fn parallel_links(&self) -> u32 {
+        self.trunk
+    }
+
     fn hosts_of_next_router(&self, from: HostId) -> Option<Range<u32>> {
         let (g, i) = self.split(self.router_of(from));
         let next = g * self.a + (i + 1) % self.a;

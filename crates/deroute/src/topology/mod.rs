@@ -140,6 +140,10 @@ pub trait Topology: Send + Sync {
     /// Number of groups that [`Topology::hosts_ahead`] counts in; 1 without groups.
     fn groups(&self) -> u32;
 
+    /// Global links between any two groups; which of them a shortest path takes may depend on the
+    /// positions of its ends. 0 without groups.
+    fn parallel_links(&self) -> u32;
+
     /// Hosts of the next router of the same group; `None` without such a router.
     fn hosts_of_next_router(&self, from: HostId) -> Option<std::ops::Range<u32>>;
 

@@ -1,0 +1,354 @@
+//! LIAN: latency-improved adaptive non-minimal routing.
+//!
+//! # What it does
+//! Every router counts the packets that its own hosts offer to each other group (`G`) and derives what
+//! these would put on the local links of the groups in between if detours had no second local hop
+//! (`IL`). A detour takes the second local hop iff an `IL` counter to which its packet adds exceeds
+//! `ilc_threshold`, and the first iff more than `sgc_threshold` of the groups wired to the router have a
+//! `G` above `gcs_threshold`: the policy is `-g-`, `-gl`, `lg-` or `lgl`. Then UGAL chooses between the
+//! minimal path and the detour, with the `T` of the region of the destination group's `G` (see TPR).
+//! A packet for the own group counts nowhere, is benign, and its detour stays in the group.
+//!
+//! # Source
+//! Thesis 6.2, equations 6-1 and 6-2, and Table 6-1. `decide = "counters"` and `whole_path` are our own,
+//! after two of its suggestions for future work.
+//!
+//! # Parameters
+//! `window`, `count` (default `extended`), `stored_percent`, `low`, `high`, `thresholds` as TPR;
+//! `ilc_threshold` ILCth, `gcs_threshold` GCSth (default 20 and 5 packets), `sgc_threshold` SGCth
+//! (default 3 groups); `restricted`, `recompute` (default true: the packet is decided anew in every
+//! cycle in which it waits), `queue`, `hops`, `vc_use` as UGAL; and
+//!
+//! - `decide`: `ugal` (default), or `counters`: the path is minimal iff the destination group's `G` is
+//!   below `low`. No queue is looked at.
+//! - `whole_path` (default false): the intermediate router also shapes phase B. The second local hop is
+//!   taken iff the very local link that the packet would need is loaded: none if it lands on the router
+//!   that owns the next global link, so l2 and l3 are both saved there. Where it is loaded, the
+//!   intermediate router is neither of its two ends, so that l2 and l3 avoid it. With the first local
+//!   hop, which leaves the choice of the group free, only groups wired to the destination router are
+//!   drawn, and l4 is saved.
+//!
+//! The local links of `IL` are told apart by how many positions in the group they lead on. In a full
+//! palmtree the counters are those of equation 6-2. In other wirings the same sum has the shares of
+//! that wiring: of the group's global links that land where such a local link is, those from which the
+//! way leads over it.
+//!
+//! # Deadlock freedom
+//! As Valiant: every policy's paths are among l1 g1 l2 | l3 g2 l4.
+//!
+//! # Limits
+//! A router knows its own traffic only: it takes for granted that the others do the same. The
+//! thresholds are in packets per window, so they go with `window`, the hosts of a router and the size of
+//! a packet. `lgl` may draw a router of the source group. In the counters, parallel links of a trunk
+//! share their group's traffic equally.
+//!
+//! # Example
+//! ```toml
+//! [routing.lian]
+//! count = "extended"
+//! ilc_threshold = 20
+//! ```
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::counters::{CountMode, CounterPlan, Counting, GroupCounters, Region, packets};
+use super::local_links::{LocalLinks, LocalLoads};
+use super::phase_a::Policy;
+use super::ugal::{HopCount, QueueMetric, Ugal, UgalPlan, UgalSpec};
+use super::{Fabric, Header, Injection, Plan, Queue, RouterView, Routing, Watches};
+use crate::ids::{Cycle, PortId, RouterId};
+use crate::probe::PathKind;
+use crate::rng::Stream;
+use crate::spec::{PhaseA, Quantity, SpecError, VcUse};
+use crate::topology::{Hop, Leg, Peer, Topology};
+
+/// Parameters of LIAN.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LianSpec {
+    /// History window HW. Default 200 cycles.
+    pub window: Quantity,
+    /// What a counter counts. Default `extended`.
+    pub count: CountMode,
+    /// Percent of a packet that a stored one counts in `extended` counters: `w` of equation 6-1.
+    /// Default 10.
+    pub stored_percent: u32,
+    /// LI_l: packets below which traffic is benign. Default 3.
+    pub low: u32,
+    /// LI_h: packets above which traffic is adversarial. Default 5.
+    pub high: u32,
+    /// `T` of equation 2-1 in phits under benign, mixed and adversarial traffic.
+    /// Default 150, -30, -150.
+    pub thresholds: [i32; 3],
+    /// ILCth: packets of an `IL` counter above which detours take the second local hop. Default 20.
+    pub ilc_threshold: u32,
+    /// GCSth: packets above which a `G` counter is saturated. Default 5.
+    pub gcs_threshold: u32,
+    /// SGCth: saturated groups among those wired to the router, above which detours take the first
+    /// local hop. Default 3.
+    pub sgc_threshold: u32,
+    /// What chooses between the minimal path and the detour. Default `ugal`.
+    pub decide: Decision,
+    /// The intermediate router also shapes phase B. Default `false`.
+    pub whole_path: bool,
+    /// The intermediate router of a packet that stays in its partition (a Dragonfly's group) is drawn
+    /// there (thesis 5.2). Default `true`.
+    pub restricted: bool,
+    /// Decide and draw again in every cycle in which the packet waits at the head of its injection
+    /// queue (thesis 5.3). Default `true`.
+    pub recompute: bool,
+    /// What `Q` measures. Default `port`.
+    pub queue: QueueMetric,
+    /// What `H` of the minimal path counts. Default `path`.
+    pub hops: HopCount,
+    /// How the VC follows from the place on the path. Default `path-position`.
+    pub vc_use: VcUse,
+}
+
+impl Default for LianSpec {
+    fn default() -> Self {
+        Self {
+            window: 200.into(),
+            count: CountMode::Extended,
+            stored_percent: 10,
+            low: 3,
+            high: 5,
+            thresholds: [150, -30, -150],
+            ilc_threshold: 20,
+            gcs_threshold: 5,
+            sgc_threshold: 3,
+            decide: Decision::Ugal,
+            whole_path: false,
+            restricted: true,
+            recompute: true,
+            queue: QueueMetric::Port,
+            hops: HopCount::Path,
+            vc_use: VcUse::PathPosition,
+        }
+    }
+}
+
+/// What chooses between the minimal path and the detour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// Equation 2-1, with the `T` of the destination group's region.
+    #[default]
+    Ugal,
+    /// The path is minimal iff the destination group's region is benign.
+    Counters,
+}
+
+struct Lian {
+    topology: Arc<dyn Topology>,
+    spec: LianSpec,
+    counters: GroupCounters,
+    loads: LocalLoads,
+    ugal: Ugal,
+    first: RouterId,
+    /// Ports out of the group.
+    exits: usize,
+    /// Offsets of the groups that they lead to: `[router][exit]`; 0 for an unused port and a group that
+    /// another port leads to.
+    wired: Vec<u16>,
+}
+
+pub fn plan(spec: &LianSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
+    let LianSpec { ref window, count, stored_percent, low, high, .. } = *spec;
+    let LianSpec { recompute, queue, hops, vc_use, .. } = *spec;
+    let choice = UgalSpec {
+        phase_a: Policy::Lgl,
+        recompute,
+        queue,
+        hops,
+        vc_use,
+        ..UgalSpec::default()
+    };
+    let ugal = UgalPlan::new(&choice, fabric, "routing.lian")?;
+    let counting = Counting { window, count, stored_percent, low, high };
+    let counters = CounterPlan::new(&counting, fabric, "routing.lian")?;
+    let links = LocalLinks::new(fabric);
+    let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
+    let agent = Box::new(move |first: RouterId, routers: u32| -> Box<dyn Routing> {
+        let groups = (first.0..first.0 + routers).map(RouterId);
+        let groups = groups.flat_map(|router| wired(&*topology, &counters, router));
+        Box::new(Lian {
+            spec: spec.clone(),
+            counters: counters.agent(first, routers),
+            loads: links.agent(first, routers),
+            ugal: ugal.agent(first, routers),
+            first,
+            exits: topology.exits(first).len(),
+            wired: groups.collect(),
+            topology: Arc::clone(&topology),
+        })
+    });
+    Ok(Plan { agent, nonminimal: true })
+}
+
+/// Offsets of the groups behind a router's exits, each once; 0 in other places.
+fn wired(topology: &dyn Topology, counters: &CounterPlan, router: RouterId) -> Vec<u16> {
+    let mut offsets = Vec::new();
+    for port in topology.exits(router) {
+        let offset = match topology.peer(router, PortId(port)) {
+            Peer::Router { router: other, .. } => counters.offset(router, other),
+            _ => 0,
+        };
+        offsets.push(if offsets.contains(&offset) { 0 } else { offset });
+    }
+    offsets
+}
+
+impl Lian {
+    /// Brings the counters of a router up to date.
+    #[inline]
+    fn expire(&mut self, router: RouterId, now: Cycle) {
+        let loads = &mut self.loads;
+        self.counters.expire(router, now, |offset, change| loads.add(router, offset, change));
+    }
+
+    /// Do more than SGCth of the groups wired to the router receive more than GCSth?
+    #[inline]
+    fn takes_first_local(&self, router: RouterId) -> bool {
+        let begin = (router.0 - self.first.0) as usize * self.exits;
+        let counters = self.counters.of(router);
+        let limit = packets(self.spec.gcs_threshold);
+        // The counter of offset 0 stays 0.
+        let above = |&&offset: &&u16| u64::from(counters[usize::from(offset)]) > limit;
+        let saturated = self.wired[begin..begin + self.exits].iter().filter(above).count();
+        saturated > self.spec.sgc_threshold as usize
+    }
+
+    /// The intermediate router of a packet for a group `offset` groups ahead.
+    fn detour(
+        &mut self,
+        view: &mut RouterView<'_>,
+        destination: RouterId,
+        offset: u16,
+    ) -> (RouterId, PathKind) {
+        let at = view.router;
+        let l1 = self.takes_first_local(at);
+        let limit = packets(self.spec.ilc_threshold);
+        let within = match self.spec.restricted && offset == 0 {
+            true => self.topology.shared_partition(at, destination, view.rng),
+            false => None,
+        };
+        if self.spec.whole_path && within.is_none() {
+            let (root, l2) = self.shape(at, destination, l1, view.rng);
+            return (root, policy(l1, l2).into());
+        }
+        let policy = policy(l1, self.loads.any_above(at, offset, limit));
+        let root = within.or_else(|| self.topology.intermediate(policy, true, at, view.rng));
+        (root.unwrap_or(at), policy.into())
+    }
+
+    /// The intermediate router that shapes the whole path, and whether it takes the second local hop.
+    fn shape(
+        &self,
+        at: RouterId,
+        destination: RouterId,
+        l1: bool,
+        rng: &mut Stream,
+    ) -> (RouterId, bool) {
+        let topology = &*self.topology;
+        let landing = if l1 { self.landing_towards(at, destination, rng) } else { None };
+        let landing = landing.or_else(|| topology.intermediate(policy(l1, false), true, at, rng));
+        let Some(landing) = landing else { return (at, false) };
+        // The local link to the owner of the next global link.
+        let Some((owner, _)) = topology.exit(landing, destination) else { return (landing, false) };
+        let limit = packets(self.spec.ilc_threshold);
+        let size = topology.routers() / topology.groups();
+        if size < 3 || !self.loads.above(at, (landing, owner), limit) {
+            return (landing, false);
+        }
+        // Another router of the group, without the two ends of that link.
+        let group = landing.0 - landing.0 % size;
+        let mut root = RouterId(group + rng.below(size - 2));
+        for end in [landing.min(owner), landing.max(owner)] {
+            root.0 += u32::from(root >= end);
+        }
+        (root, true)
+    }
+
+    /// Where a path lands in a group that is wired to the destination router, other than the own group.
+    fn landing_towards(
+        &self,
+        at: RouterId,
+        destination: RouterId,
+        rng: &mut Stream,
+    ) -> Option<RouterId> {
+        let topology = &*self.topology;
+        let ports = topology.exits(destination);
+        let (first, count) = (ports.start, ports.end - ports.start);
+        let turn = rng.below(u32::from(count)) as u16;
+        (0..count).find_map(|n| {
+            let port = PortId(first + (turn + n) % count);
+            let Peer::Router { router: gate, .. } = topology.peer(destination, port) else {
+                return None;
+            };
+            let (owner, exit) = topology.exit(at, gate)?;
+            match topology.peer(owner, exit) {
+                Peer::Router { router: landing, .. } => Some(landing),
+                _ => None,
+            }
+        })
+    }
+}
+
+/// The policy that takes these local hops.
+fn policy(l1: bool, l2: bool) -> PhaseA {
+    match (l1, l2) {
+        (false, false) => PhaseA::G,
+        (false, true) => PhaseA::Gl,
+        (true, false) => PhaseA::Lg,
+        (true, true) => PhaseA::Lgl,
+    }
+}
+
+impl Routing for Lian {
+    fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
+        let at = view.router;
+        if header.place > 0 {
+            return self.ugal.follow(at, header);
+        }
+        self.expire(at, view.now);
+        let offset = self.counters.plan().offset(at, header.destination);
+        let region = self.counters.region(at, offset);
+        let threshold = match self.spec.decide {
+            Decision::Ugal => Some(self.spec.thresholds[region as usize]),
+            Decision::Counters if region == Region::Benign => {
+                (header.leg, header.kind) = (Leg::Minimal, PathKind::Minimal);
+                return self.ugal.follow(at, header);
+            }
+            Decision::Counters => None,
+        };
+        (header.root, header.kind) = self.detour(view, header.destination, offset);
+        self.ugal.choose(view, header, threshold)
+    }
+
+    fn watches(&self) -> Watches {
+        Watches { injections: true, ..self.ugal.watches() }
+    }
+
+    fn injection(&mut self, queue: Queue, event: Injection, header: &Header) {
+        let loads = &mut self.loads;
+        self.counters.record(queue, event, header.destination, |offset, change| {
+            loads.add(queue.router, offset, change);
+        });
+    }
+
+    fn gauges(&self) -> Vec<String> {
+        let mut names = self.counters.gauges();
+        names.extend(self.loads.gauges());
+        names
+    }
+
+    fn read(&mut self, router: RouterId, now: Cycle, values: &mut Vec<f64>) {
+        self.expire(router, now);
+        self.counters.read(router, values);
+        self.loads.read(router, values);
+    }
+}
