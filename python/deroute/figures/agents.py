@@ -28,15 +28,16 @@ ROUTERS, STATES = "routers", "states"
 _TITLES = {
     "level": "ACOR level",
     "blocked": "Blocked attempts in the interval",
-    "G": "Global counter {} (packets)",
-    "IL": "Intermediate-local counter {} (packets)",
+    "G": "Counter {} (packets)",
+    "IL": "Counter {} (packets)",
 }
 
+_MEAN = "mean of all routers of the network"
 _TIME = "Time since the measurement began (µs)"
 # Colours of a map, which colour-blind readers tell apart.
 _MAP = "viridis"
-# Maps in a row of the figure; rows of a map that get a label each.
-_COLUMNS, _LABELLED = 3, 14
+# Rows of a map that get a label each.
+_LABELLED = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +79,10 @@ def _draw_curves(study: Study, table: FigureTable) -> Figure:
             bands |= values.runs > 1
         timeline.bounds(panel, table)
         timeline.changes([panel], moments)
-    layout.axis_titles(figure, _TIME, f"{_title(table)}, mean of all routers")
+    layout.axis_titles(figure, _TIME, _title(table))
     layout.legend(figure, layout.first_handles(panels), study, table)
     notes = ["bands: 95% confidence over the seeds"] if bands else []
-    layout.footnote(figure, study, table, notes)
+    layout.footnote(figure, study, table, [_MEAN, *notes])
     return figure
 
 
@@ -93,8 +94,7 @@ def _draw_maps(study: Study, table: FigureTable) -> Figure:
     ]
     cells = [cell for cell in cells if not cell[2].is_empty()]
     records = [record(study.outcomes_of(frame), table) for _, _, frame in cells]
-    columns = min(len(cells), _COLUMNS)
-    rows = -(-len(cells) // columns)
+    rows, columns = layout.panel_grid(len(cells))
     size = (TWO_COLUMNS if columns > 1 else 4.6, 2.1 * rows + 0.8)
     figure, grid = layout.new_figure(rows, columns, size, sharex=True, sharey=True)
     panels = layout.hide_unused(grid, len(cells))
@@ -108,12 +108,12 @@ def _draw_maps(study: Study, table: FigureTable) -> Figure:
         timeline.changes([panel], study.changes_of(frame), on_map=True)
     by_router = table.options["rows"] == ROUTERS
     colours = panels[0].collections[0]
-    where = "" if by_router else ", mean of all routers"
-    figure.colorbar(colours, ax=panels, pad=0.02, aspect=25, label=f"{_title(table)}{where}")
+    figure.colorbar(colours, ax=panels, pad=0.02, aspect=25, label=_title(table))
     layout.axis_titles(figure, _TIME, "Router" if by_router else "State")
     layout.legend(figure, layout.first_handles(panels), study, table)
     seeds = layout.seeds_of(study, table)
-    layout.footnote(figure, study, table, ["mean over the seeds"] if seeds > 1 else [])
+    notes = ["mean over the seeds"] if seeds > 1 else []
+    layout.footnote(figure, study, table, notes if by_router else [_MEAN, *notes])
     return figure
 
 
