@@ -3,6 +3,7 @@
 use deroute::spec;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use serde_path_to_error::Segment;
 
 pyo3::create_exception!(
     deroute._engine,
@@ -31,17 +32,36 @@ pub fn spec_error(py: Python<'_>, error: &spec::SpecError) -> PyErr {
     }
 }
 
-/// Reads a spec from JSON; a mistake is reported with its path and the allowed keys.
+/// Reads a spec from JSON; a mistake is reported with its path, its value and what is allowed.
 pub fn parse(json: &str) -> Result<spec::Spec, spec::SpecError> {
     let mut reader = serde_json::Deserializer::from_str(json);
     serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let found = value_at(json, error.path());
         let path = error.path().to_string();
-        explain(&path, &error.into_inner().to_string())
+        explain(&path, &error.into_inner().to_string(), found.as_deref())
     })
 }
 
-/// Splits serde's message into what is wrong and what was expected.
-fn explain(path: &str, text: &str) -> spec::SpecError {
+/// What stands at a path, in a few words.
+fn value_at(json: &str, path: &serde_path_to_error::Path) -> Option<String> {
+    let document: serde_json::Value = serde_json::from_str(json).ok()?;
+    let mut value = &document;
+    for segment in path.iter() {
+        value = match segment {
+            Segment::Seq { index } => value.get(index)?,
+            Segment::Map { key } | Segment::Enum { variant: key } => value.get(key)?,
+            Segment::Unknown => return None,
+        };
+    }
+    Some(match value {
+        serde_json::Value::Object(_) => "a table".to_owned(),
+        serde_json::Value::Array(_) => "a list".to_owned(),
+        scalar => scalar.to_string(),
+    })
+}
+
+/// Turns serde's message into what is wrong, and what was expected.
+fn explain(path: &str, text: &str, found: Option<&str>) -> spec::SpecError {
     // serde_json adds its own position, which means nothing for a spec that was a table.
     let text = text.rfind(" at line ").map_or(text, |end| &text[..end]);
     if text.starts_with("expected value") {
@@ -53,11 +73,40 @@ fn explain(path: &str, text: &str) -> spec::SpecError {
         let full = if path == "." { field.to_owned() } else { format!("{path}.{field}") };
         return spec::SpecError::new(full, "is missing");
     }
+    if let (Some(expected), Some(found)) = (expected_type(text), found) {
+        return spec::SpecError::new(path, format!("{found} is not {}", in_words(expected)));
+    }
     match text.split_once(", expected ") {
         Some((problem, expected)) if expected.contains('`') => {
             let choices = expected.split('`').skip(1).step_by(2);
             spec::SpecError::new(path, problem).choices(choices)
         }
         _ => spec::SpecError::new(path, text),
+    }
+}
+
+/// What serde expected, where a value has the wrong type or is out of its range.
+fn expected_type(text: &str) -> Option<&str> {
+    if text.starts_with("invalid type: ") || text.starts_with("invalid value: ") {
+        return text.rsplit_once(", expected ").map(|(_, expected)| expected);
+    }
+    text.strip_prefix("expected ")
+}
+
+/// A type of serde in words that users of TOML know.
+fn in_words(expected: &str) -> &str {
+    match expected {
+        "u8" => "a whole number from 0 to 255",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" | "usize" => "a whole number from 0 on",
+        "i8" | "i16" | "i32" | "i64" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a boolean" => "true or false",
+        "a string" | "string or map" => "a text",
+        "a sequence" => "a list",
+        "a map" => "a table",
+        record if record.starts_with("struct ") => "a table",
+        other => other,
     }
 }

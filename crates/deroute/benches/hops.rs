@@ -1,4 +1,4 @@
-//! What a packet-hop costs: the engine against a floor, in CPU time.
+//! What a packet-hop costs: the engine against a floor, and adaptive routing against VLB, in CPU time.
 //!
 //! `cargo bench -p deroute --bench hops [-- FILTER ...]`
 //!
@@ -227,7 +227,47 @@ fn main() {
             samples[0].1.bytes_per_host,
         );
     }
+    adaptive(&filters);
     threads();
+}
+
+/// Routings that adapt, two of which count every blocked attempt.
+const ADAPTIVE: [(&str, &str); 9] = [
+    ("RVLB, recomputed", "valiant = { restricted = true, recompute = true }"),
+    ("ACOR-Switch", "valiant = { phase_a = { acor = {} } }"),
+    ("ACOR-Packet", "valiant = { phase_a = { acor = { per = 'packet' } } }"),
+    ("UGAL, recomputed", "ugal = { restricted = true, recompute = true }"),
+    ("PB", PB),
+    ("PB, recomputed", "piggyback = { ugal = { restricted = true, recompute = true } }"),
+    ("PB-ACOR", "piggyback = { ugal = { phase_a = { acor = {} } } }"),
+    ("TPR", "tpr = { ugal = { restricted = true, recompute = true } }"),
+    ("LIAN", "lian = {}"),
+];
+
+/// Most times VLB's time per hop.
+const ADAPTIVE_BAR: f64 = 1.6;
+
+/// The time per hop of each adaptive routing over VLB's at the same load, below saturation.
+fn adaptive(filters: &[String]) {
+    println!("\n{:<28} {:>8} {:>8} {:>6} {:>5}", "case", "ns/hop", "VLB", "ratio", "bar");
+    for (pattern, load) in [(UN, 0.3), (ADV, 0.3)] {
+        let case = |routing| Case { h: 6, routing, pattern, load, bar: None };
+        for (label, routing) in ADAPTIVE {
+            let name = case(VLB).name().replace("valiant", label);
+            if !filters.is_empty() && !filters.iter().any(|filter| name.contains(filter.as_str())) {
+                continue;
+            }
+            let pair = |_| (run(&case(VLB)).ns_per_hop, run(&case(routing)).ns_per_hop);
+            let samples: Vec<(f64, f64)> = (0..ROUNDS).map(pair).collect();
+            println!(
+                "{name:<28} {:>8.1} {:>8.1} {:>6.2} {ADAPTIVE_BAR:>5.1}",
+                median(samples.iter().map(|(_, own)| *own).collect()),
+                median(samples.iter().map(|(vlb, _)| *vlb).collect()),
+                median(samples.iter().map(|(vlb, own)| own / vlb).collect()),
+            );
+        }
+    }
+    println!();
 }
 
 /// Speed-up of two threads over one, in wall time.

@@ -95,7 +95,8 @@ impl Partition {
         let chosen = if occupied.is_power_of_two() {
             // Mostly there is nothing to choose.
             let vc = occupied.trailing_zeros();
-            self.ready(router, base, index, (queues + vc) as usize, &mut ripe_at).then_some(vc as u8)
+            self.ready(router, base, index, (queues + vc) as usize, &mut ripe_at)
+                .then_some(vc as u8)
         } else {
             self.choose(router, base, index, &mut ripe_at)
         };
