@@ -110,7 +110,7 @@ impl Partition {
         let input = &mut self.inputs[index];
         input.request = vc;
         if self.plant.allocator.pointer == Pointer::OnRequest {
-            input.pointer = if vc + 1 == input.vcs { 0 } else { vc + 1 };
+            input.pointer = vc + 1;
         }
         let output = &mut self.outputs[(base + u32::from(out)) as usize];
         if output.requests == 0 {
@@ -150,7 +150,7 @@ impl Partition {
 
     /// Can the head of a queue be granted? If not, says when to ask again, unless an arriving
     /// credit will tell.
-    #[inline]
+    #[inline(always)]
     fn ready(
         &mut self,
         router: u32,
@@ -342,14 +342,13 @@ impl Partition {
         let waited_from = arrival.max(input.busy_until);
         input.busy_until = read_until;
         if self.plant.allocator.pointer == Pointer::OnGrant {
-            input.pointer = if in_vc + 1 == input.vcs { 0 } else { in_vc + 1 };
+            input.pointer = in_vc + 1;
         }
         let upstream = input.upstream;
 
         let output = &mut self.outputs[(base + u32::from(out)) as usize];
         output.busy_until = write_until;
-        let ports = self.routers[output.router as usize].ports;
-        output.pointer = if port + 1 == ports { 0 } else { port + 1 };
+        output.pointer = port + 1;
         let departure = output.link_free.max(now + self.plant.pipeline);
         output.link_free = departure + size;
         output.sent += self.collector.overlap(departure, size);

@@ -91,8 +91,8 @@ impl Partition {
     #[inline]
     fn apply(&mut self, now: Cycle) {
         while let Some(due) = self.credit_returns.take(now) {
-            let port = |index| read_credit(self.credit_returns.event(due, index)).0 as usize;
-            touch((0..due.len()).map(|index| self.outputs[port(index)].queued));
+            let events = self.credit_returns.events(due).iter();
+            touch(events.map(|event| self.outputs[read_credit(*event).0 as usize].queued));
             for index in 0..due.len() {
                 let (port, vc, size) = read_credit(self.credit_returns.event(due, index));
                 self.credit(port, vc, size);
@@ -100,8 +100,8 @@ impl Partition {
             self.credit_returns.done(due);
         }
         while let Some(due) = self.arrivals.take(now) {
-            let port = |index| self.arrivals.event(due, index).port as usize;
-            touch((0..due.len()).map(|index| self.inputs[port(index)].queues));
+            let events = self.arrivals.events(due).iter();
+            touch(events.map(|flight| self.inputs[flight.port as usize].queues));
             for index in 0..due.len() {
                 let flight = self.arrivals.event(due, index);
                 self.enqueue(flight);
@@ -169,6 +169,7 @@ impl Partition {
     }
 
     /// A head arrives at an input port.
+    #[inline(always)]
     fn enqueue(&mut self, flight: Flight) {
         let now = self.now;
         let Flight { port, vc, packet } = flight;

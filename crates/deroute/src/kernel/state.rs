@@ -20,7 +20,7 @@ pub(super) struct Input {
     /// Where credits go: partition, output port there, latency.
     pub(super) upstream: Link,
     pub(super) router: u32,
-    /// Round-robin pointer.
+    /// Round-robin pointer: a VC, or their number, which is the first one again.
     pub(super) pointer: u8,
     pub(super) vcs: u8,
     /// VC requested in this round.
@@ -80,7 +80,7 @@ pub(super) struct Output {
     /// Phits sent in the measurement.
     pub(super) sent: u32,
     pub(super) router: u32,
-    /// Round-robin pointer.
+    /// Round-robin pointer: a port, or their number, which is the first one again.
     pub(super) pointer: u16,
     /// Requests of this round: a list through `Input::next_request`.
     pub(super) first_request: u16,

@@ -101,6 +101,12 @@ impl<T: Copy, const N: usize> Wheel<T, N> {
         self.chunks[due.chunk as usize].events[index]
     }
 
+    /// All events that were taken.
+    #[inline]
+    pub(super) fn events(&self, due: Due) -> &[T] {
+        &self.chunks[due.chunk as usize].events[..due.len as usize]
+    }
+
     /// Gives the room of the events back.
     #[inline]
     pub(super) fn done(&mut self, due: Due) {

@@ -210,9 +210,15 @@ impl Dragonfly {
         if self.trunk == 1 {
             return self.gateways[cell as usize];
         }
+        self.gateway_of_trunk(cell, from.1, to.1)
+    }
+
+    /// The one of several parallel links that a shortest path takes.
+    #[cold]
+    fn gateway_of_trunk(&self, cell: u32, from: u32, to: u32) -> Gateway {
         let links = &self.gateways[cell as usize..(cell + self.trunk) as usize];
-        let own = links.iter().find(|link| u32::from(link.router) == from.1);
-        *own.unwrap_or(&links[(to.1 % self.trunk) as usize])
+        let own = links.iter().find(|link| u32::from(link.router) == from);
+        *own.unwrap_or(&links[(to % self.trunk) as usize])
     }
 
     #[inline]
@@ -247,13 +253,7 @@ impl Dragonfly {
 #[inline]
 fn place_of(leg: Leg, global: bool, last: u8, arriving: bool, vc_use: VcUse) -> u8 {
     if vc_use == VcUse::NextFeasible {
-        // `last` is the number of places behind us; the first one of the right class follows.
-        let is_global = |place: u8| place % 3 == 1;
-        let mut place = last;
-        while is_global(place) != global {
-            place += 1;
-        }
-        return place;
+        return next_feasible(global, last);
     }
     // Without branches, as in `next_hop`. Phase B ends with l4 even when it has no global hop; phase A
     // begins with l1.
@@ -261,6 +261,17 @@ fn place_of(leg: Leg, global: bool, last: u8, arriving: bool, vc_use: VcUse) -> 
     let base = 3 * u8::from(second);
     let after = (second & arriving) | (!second & (last == base + 2));
     base + u8::from(global) + 2 * u8::from(!global & after)
+}
+
+/// The first place of the right class after those behind us; `last` is their number.
+#[cold]
+fn next_feasible(global: bool, last: u8) -> u8 {
+    let is_global = |place: u8| place % 3 == 1;
+    let mut place = last;
+    while is_global(place) != global {
+        place += 1;
+    }
+    place
 }
 
 impl Topology for Dragonfly {
