@@ -159,18 +159,12 @@ struct Lian {
 pub fn plan(spec: &LianSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let LianSpec { ref window, count, stored_percent, low, high, .. } = *spec;
     let LianSpec { recompute, queue, hops, vc_use, .. } = *spec;
-    let choice = UgalSpec {
-        phase_a: Policy::Lgl,
-        recompute,
-        queue,
-        hops,
-        vc_use,
-        ..UgalSpec::default()
-    };
+    let choice =
+        UgalSpec { phase_a: Policy::Lgl, recompute, queue, hops, vc_use, ..UgalSpec::default() };
     let ugal = UgalPlan::new(&choice, fabric, "routing.lian")?;
     let counting = Counting { window, count, stored_percent, low, high };
     let counters = CounterPlan::new(&counting, fabric, "routing.lian")?;
-    let links = LocalLinks::new(fabric);
+    let links = LocalLinks::new(&*fabric.topology);
     let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
     let agent = Box::new(move |first: RouterId, routers: u32| -> Box<dyn Routing> {
         let groups = (first.0..first.0 + routers).map(RouterId);
