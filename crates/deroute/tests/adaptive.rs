@@ -76,9 +76,9 @@ fn first_local_hop_where_minimal_paths_leave() {
     }
 }
 
-/// With `whole_path`, packets that land on the router that owns the next global link (a third of those
-/// of ADV+2) take no local hop there while the others take two; under ADVC the router that uses
-/// first local hops saves the last ones. As much is carried.
+/// With `whole_path`, packets that land on the router that owns the next global link (a third of
+/// those of ADV+2) take no local hop there while the others take two; under ADVC the router that
+/// uses first local hops saves the last ones. As much is carried.
 #[test]
 fn whole_path_saves_hops() {
     let shift = "{ adversarial = { offset = 2 } }";

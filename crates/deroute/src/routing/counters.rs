@@ -1,10 +1,10 @@
 //! Counters of the traffic that a router's own hosts offer to each other group: what TPR and LIAN
 //! share.
 //!
-//! A counter is a whole number of hundredths of a packet, so every sum is exact. A packet is entered
-//! when it reaches its injection queue, moved into the window when it leaves it, and forgotten when
-//! its router's counters are next asked for after the window has passed: each in constant time.
-//! Packets for the own group are not counted.
+//! A counter is a whole number of hundredths of a packet, so every sum is exact. A packet is
+//! entered when it reaches its injection queue, moved into the window when it leaves it, and
+//! forgotten when its router's counters are next asked for after the window has passed: each in
+//! constant time. Packets for the own group are not counted.
 //!
 //! Groups are numbered by their offset from the router's group; 0 is the own group.
 
@@ -252,8 +252,8 @@ mod tests {
         CounterPlan { window: WINDOW, sent, stored, low: 300, high: 500, groups: 4, group_of }
     }
 
-    /// Cycles since the event before, the router, its queue, and where the next packet of that queue
-    /// goes; the packet at the head leaves with even odds, if there is one.
+    /// Cycles since the event before, the router, its queue, and where the next packet of that
+    /// queue goes; the packet at the head leaves with even odds, if there is one.
     type Step = (Cycle, u32, u16, u32, bool);
 
     /// What a router knows of its packets if it remembers all of them.

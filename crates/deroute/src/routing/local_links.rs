@@ -3,14 +3,14 @@
 //!
 //! A packet for group D that lands on a router of another group leaves it by the local link to the
 //! router that owns the link to D. Local links are told apart by how many positions they lead on in
-//! the group, -n to n for groups of 2n or 2n + 1 routers. If every router sends as this one does, the
-//! load of the local links that lead d positions on is the sum over all groups D of the load for D,
-//! times the share of those global links of the own group, among the ones that land on a router with a
-//! neighbour d positions on, from which the way to D is over that neighbour. Where none lands on such a
-//! router, positions are counted around the end of the group.
+//! the group, -n to n for groups of 2n or 2n + 1 routers. If every router sends as this one does,
+//! the load of the local links that lead d positions on is the sum over all groups D of the load
+//! for D, times the share of those global links of the own group, among the ones that land on a
+//! router with a neighbour d positions on, from which the way to D is over that neighbour. Where
+//! none lands on such a router, positions are counted around the end of the group.
 //!
-//! In a full palmtree the shares are those of equation 6-2: `(h - |j|) / h` for the offset `kh + j` and
-//! the local link `-k`.
+//! In a full palmtree the shares are those of equation 6-2: `(h - |j|) / h` for the offset `kh + j`
+//! and the local link `-k`.
 
 use std::sync::Arc;
 
@@ -120,8 +120,8 @@ struct Survey {
     landings: Vec<u32>,
     /// No link lands on a router with such a neighbour: positions are counted around the end.
     around: Vec<bool>,
-    /// Of the links that count, those from which the way to a group takes such a local link, times the
-    /// number of parallel links: `[offset][counter]`.
+    /// Of the links that count, those from which the way to a group takes such a local link, times
+    /// the number of parallel links: `[offset][counter]`.
     onward: Vec<u32>,
     /// Parallel links between two groups.
     copies: u32,
@@ -335,21 +335,35 @@ mod tests {
         assert_eq!(weights, [0.0, 0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25, 0.0]);
     }
 
+    /// For each offset, whether some packet from a group that lands after one global hop goes on
+    /// over a local link.
+    fn continues(topology: &dyn Topology, group: u32) -> Vec<bool> {
+        let (groups, size) = (topology.groups(), topology.routers() / topology.groups());
+        let lands = |router: RouterId| {
+            topology.exits(router).filter_map(move |port| {
+                match topology.peer(router, PortId(port)) {
+                    Peer::Router { router: landing, .. } => Some(landing),
+                    _ => None,
+                }
+            })
+        };
+        let mut taken = vec![false; groups as usize];
+        for landing in (group * size..(group + 1) * size).map(RouterId).flat_map(lands) {
+            for to in (0..topology.routers()).map(RouterId) {
+                let offset = (topology.domain(to) + groups - group) % groups;
+                let owner = topology.exit(landing, to).map(|(owner, _)| owner);
+                taken[offset as usize] |= owner.is_some_and(|owner| owner != landing);
+            }
+        }
+        taken
+    }
+
     /// Whatever the wiring, a packet that must take a local link after a short detour adds to a
     /// counter, and only such a packet does.
     #[test]
     fn packets_are_counted_in_any_wiring() {
-        let wiring = |(p, a, h, groups, trunk, arrangement, mirror)| DragonflySpec {
-            p,
-            a,
-            h,
-            groups,
-            arrangement,
-            mirror,
-            trunk,
-        };
         let (palmtree, consecutive) = (Arrangement::Palmtree, Arrangement::Consecutive);
-        for spec in [
+        for (p, a, h, groups, trunk, arrangement, mirror) in [
             (1, 2, 1, None, 1, palmtree, false),
             (2, 3, 1, Some(3), 1, consecutive, false),
             (1, 4, 1, None, 2, palmtree, false),
@@ -360,31 +374,16 @@ mod tests {
             (2, 8, 2, Some(4), 3, palmtree, true),
             (2, 1, 5, None, 1, palmtree, false),
         ] {
-            let spec = wiring(spec);
+            let spec = DragonflySpec { p, a, h, groups, arrangement, mirror, trunk };
             let (links, topology) = dragonfly(&spec);
             for group in 0..topology.groups() {
-                let mut taken = vec![false; topology.groups() as usize];
-                for router in (group * spec.a..(group + 1) * spec.a).map(RouterId) {
-                    for port in topology.exits(router).map(PortId) {
-                        let Peer::Router { router: landing, .. } = topology.peer(router, port)
-                        else {
-                            continue;
-                        };
-                        for to in (0..topology.routers()).map(RouterId) {
-                            let offset = topology.domain(to) + topology.groups() - group;
-                            let owner = topology.exit(landing, to).map(|(owner, _)| owner);
-                            taken[(offset % topology.groups()) as usize] |=
-                                owner.is_some_and(|owner| owner != landing);
-                        }
-                    }
-                }
-                let table = links.table(RouterId(group * spec.a));
+                let taken = continues(&*topology, group);
+                let table = links.table(RouterId(group * a));
                 for offset in 1..topology.groups() as u16 {
-                    let feeds = table.feeds(offset);
-                    let counted = !feeds.is_empty();
-                    assert_eq!(counted, taken[usize::from(offset)], "{spec:?} {group} {offset}");
+                    let (feeds, taken) = (table.feeds(offset), taken[usize::from(offset)]);
+                    assert_eq!(!feeds.is_empty(), taken, "{spec:?}: {group}, {offset} ahead");
                     let whole = |feed: &Feed| feed.weight <= table.units[usize::from(feed.counter)];
-                    assert!(feeds.iter().all(whole));
+                    assert!(feeds.iter().all(whole), "{spec:?}: {feeds:?}");
                 }
             }
         }

@@ -128,9 +128,9 @@ fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
 
 /// Compares every packet that met no other with its closed form. Returns the pairs of hosts seen.
 ///
-/// A routing that draws again while a packet waits, or counts the packets that do, uses other random
-/// numbers after the first packet that did, so its runs are many short ones, of which those count in
-/// which none waited.
+/// A routing that draws again while a packet waits, or counts the packets that do, uses other
+/// random numbers after the first packet that did, so its runs are many short ones, of which those
+/// count in which none waited.
 fn check(spec: &Spec) -> BTreeSet<(HostId, HostId)> {
     const PIECES: u64 = 40;
     if !minds_waiting(spec) {
