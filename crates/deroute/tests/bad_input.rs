@@ -280,6 +280,47 @@ fn traffic() {
 }
 
 #[test]
+fn traffic_counters() {
+    let rows: &[Row<'_>] = &[
+        (
+            &[("routing", "{ tpr = { ugal = { threshold = 8 } } }")],
+            "routing.tpr.ugal.threshold",
+            &["8 has no effect", "thresholds", "0"],
+        ),
+        (
+            &[("routing", "{ tpr = { window = 0 } }")],
+            "routing.tpr.window",
+            &["0 cycles", "1 to 4294967295 cycles"],
+        ),
+        (
+            &[("routing", "{ lian = { window = '7 phits' } }")],
+            "routing.lian.window",
+            &["\"7 phits\"", "ns"],
+        ),
+        (
+            &[("routing", "{ lian = { low = 6 } }")],
+            "routing.lian.low",
+            &["6 is more than high = 5", "0 to 5"],
+        ),
+        (
+            &[("routing", "{ tpr = { stored_percent = 1001 } }")],
+            "routing.tpr.stored_percent",
+            &["1001", "0 to 1000"],
+        ),
+        (
+            &[
+                ("network.topology", "{ crossbar = { hosts = 4 } }"),
+                ("network.links", "{}"),
+                ("routing", "{ lian = {} }"),
+            ],
+            "routing.lian",
+            &["no intermediate routers", "routing.minimal"],
+        ),
+    ];
+    check(rows);
+}
+
+#[test]
 fn durations_and_units() {
     let rows: &[Row<'_>] = &[
         (&[("run.measure", "0")], "run.measure", &["0 cycles", "1 to"]),

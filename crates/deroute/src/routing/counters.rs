@@ -1,10 +1,10 @@
 //! Counters of the traffic that a router's own hosts offer to each other group: what TPR and LIAN
 //! share.
 //!
-//! A counter is a whole number of hundredths of a packet, so every sum is exact. A packet is entered
-//! when it reaches its injection queue, moved into the window when it leaves it, and forgotten when
-//! its router's counters are next asked for after the window has passed: each in constant time.
-//! Packets for the own group are not counted.
+//! A counter is a whole number of hundredths of a packet, so every sum is exact. A packet is
+//! entered when it reaches its injection queue, moved into the window when it leaves it, and
+//! forgotten when its router's counters are next asked for after the window has passed: each in
+//! constant time. Packets for the own group are not counted.
 //!
 //! Groups are numbered by their offset from the router's group; 0 is the own group.
 
@@ -233,5 +233,118 @@ impl GroupCounters {
         let counters = self.of(router);
         let packets = |(n, _): (u32, _)| f64::from(counters[n as usize]) / f64::from(PACKET);
         values.extend(self.plan.named().map(packets));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::test_runner::TestRunner;
+
+    use super::*;
+    use crate::ids::PortId;
+
+    const WINDOW: Cycle = 20;
+
+    /// Four groups of one router.
+    fn plan((sent, stored): (u32, u32)) -> CounterPlan {
+        let group_of = [0, 1, 2, 3].into();
+        CounterPlan { window: WINDOW, sent, stored, low: 300, high: 500, groups: 4, group_of }
+    }
+
+    /// Cycles since the event before, the router, its queue, and where the next packet of that
+    /// queue goes; the packet at the head leaves with even odds, if there is one.
+    type Step = (Cycle, u32, u16, u32, bool);
+
+    /// What a router knows of its packets if it remembers all of them.
+    #[derive(Default)]
+    struct Ledger {
+        stored: Vec<(u32, PortId, u32)>,
+        left: Vec<(Cycle, u32, u32)>,
+    }
+
+    impl Ledger {
+        /// Hundredths of packets from one router for another.
+        fn count(&self, (sent, stored): (u32, u32), now: Cycle, from: u32, to: u32) -> u32 {
+            let waiting = self.stored.iter().filter(|p| (p.0, p.2) == (from, to)).count() as u32;
+            let recent = |p: &&(Cycle, u32, u32)| p.0 + WINDOW > now && (p.1, p.2) == (from, to);
+            sent * self.left.iter().filter(recent).count() as u32 + stored * waiting
+        }
+    }
+
+    fn replay(weights: (u32, u32), steps: &[Step]) {
+        let plan = plan(weights);
+        let mut agent = plan.agent(RouterId(0), 4);
+        let mut ledger = Ledger::default();
+        // The sum of all changes that were told.
+        let mut told = [[0i64; 4]; 4];
+        let mut now = 0;
+        for &(pause, router, port, to, leaves) in steps {
+            now += pause;
+            let queue = Queue { router: RouterId(router), port: PortId(port), now };
+            let head = ledger.stored.iter().position(|p| (p.0, p.1) == (router, queue.port));
+            let (event, to) = match head.filter(|_| leaves) {
+                Some(head) => (Injection::Left, ledger.stored.remove(head).2),
+                None => {
+                    ledger.stored.push((router, queue.port, to));
+                    (Injection::Entered, to)
+                }
+            };
+            if event == Injection::Left {
+                ledger.left.push((now, router, to));
+            }
+            let told = &mut told[router as usize];
+            let mut tell = |offset: u16, change: i64| told[usize::from(offset)] += change;
+            agent.record(queue, event, RouterId(to), &mut tell);
+            agent.record(queue, Injection::Blocked, RouterId(to), &mut tell);
+            agent.expire(queue.router, now, &mut tell);
+            let counted = agent.of(queue.router);
+            assert_eq!(counted[0], 0, "the own group is not counted");
+            for to in (0..4).filter(|&to| to != router) {
+                let offset = plan.offset(queue.router, RouterId(to));
+                assert_eq!(u32::from(offset), (to + 4 - router) % 4);
+                let value = counted[usize::from(offset)];
+                assert_eq!(value, ledger.count(weights, now, router, to), "cycle {now}");
+                assert_eq!(told[usize::from(offset)], i64::from(value));
+            }
+        }
+    }
+
+    /// The counters are a recount of all packets at any time, whenever they are looked at.
+    #[test]
+    fn counters_are_a_recount() {
+        let step = (0..9u32, 0..4u32, 0..2u16, 0..4u32, any::<bool>());
+        let modes = prop::sample::select(vec![(100, 0), (0, 100), (100, 10), (100, 1000)]);
+        let steps = prop::collection::vec(step, 1..300);
+        let outcome = TestRunner::deterministic().run(&(modes, steps), |(weights, steps)| {
+            replay(weights, &steps);
+            Ok(())
+        });
+        outcome.unwrap();
+    }
+
+    #[test]
+    fn regions() {
+        let mut agent = plan((100, 10)).agent(RouterId(0), 4);
+        let at = |agent: &GroupCounters| agent.region(RouterId(0), 1);
+        let send = |agent: &mut GroupCounters, stored: u32| {
+            let queue = Queue { router: RouterId(0), port: PortId(0), now: 0 };
+            agent.record(queue, Injection::Entered, RouterId(1), |_, _| ());
+            if stored == 0 {
+                agent.record(queue, Injection::Left, RouterId(1), |_, _| ());
+            }
+        };
+        let mut seen = Vec::new();
+        // Five packets leave, one stays.
+        for stored in [0, 0, 0, 0, 0, 1] {
+            send(&mut agent, stored);
+            seen.push(at(&agent));
+        }
+        let (benign, mixed, adversarial) = (Region::Benign, Region::Mixed, Region::Adversarial);
+        assert_eq!(seen, [benign, benign, mixed, mixed, mixed, adversarial]);
+        assert_eq!(agent.gauges(), ["G-1", "G+1", "G+2"]);
+        let mut values = Vec::new();
+        agent.read(RouterId(0), &mut values);
+        assert_eq!(values, [0.0, 5.1, 0.0]);
     }
 }

@@ -35,7 +35,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ugal::{Ugal, UgalPlan, UgalSpec};
-use super::{Fabric, Header, Injection, Message, Plan, Queue, Queues, RouterView, Routing, Watches};
+use super::{
+    Fabric, Header, Injection, Message, Plan, Queue, Queues, RouterView, Routing, Watches,
+};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::spec::SpecError;
 use crate::topology::{Hop, Topology};

@@ -1,28 +1,29 @@
 //! Traffic pattern-based routing (TPR).
 //!
 //! # What it does
-//! UGAL whose `T` follows the traffic. Every router counts the packets that its own hosts send to each
-//! other group. Where the counter of the destination group is below `low` the traffic is benign, up to
-//! `high` mixed, above it adversarial; each region has its `T`.
+//! UGAL whose `T` follows the traffic. Every router counts the packets that its own hosts send to
+//! each other group. Where the counter of the destination group is below `low` the traffic is
+//! benign, up to `high` mixed, above it adversarial; each region has its `T`.
 //!
 //! # Source
 //! Thesis 6.1.1, 6.3.1 and Table 6-1, after Faizian et al.; only the counters of traffic for other
 //! groups are used there.
 //!
 //! # Parameters
-//! `window` HW (default 200 cycles), `count`: packets that left the injection queues within the window
-//! (default `injected`), that wait in them (`stored`), or the first plus `stored_percent` (default 10)
-//! of the second (`extended`), `low` and `high` LI in packets (default 3 and 5), `thresholds` T in phits
-//! for benign, mixed and adversarial traffic (default 150, -30, -150), `ugal`: the parameters of the
-//! inequality; its `threshold` must be 0. Traffic within the group is not counted, and benign.
+//! `window` HW (default 200 cycles), `count`: packets that left the injection queues within the
+//! window (default `injected`), that wait in them (`stored`), or the first plus `stored_percent`
+//! (default 10) of the second (`extended`), `low` and `high` LI in packets (default 3 and 5),
+//! `thresholds` T in phits for benign, mixed and adversarial traffic (default 150, -30, -150),
+//! `ugal`: the parameters of the inequality; its `threshold` must be 0. Traffic within the group is
+//! not counted, and benign.
 //!
 //! # Deadlock freedom
 //! As Valiant: 4 local and 2 global VCs in a Dragonfly.
 //!
 //! # Limits
-//! `injected` measures the traffic that was carried: above saturation it falls, calls the pattern more
-//! benign than it is, and throughput falls with it. The unit of `low` and `high` is the packet, so
-//! they go with `window`, the hosts of a router and the size of a packet.
+//! `injected` measures the traffic that was carried: above saturation it falls, calls the pattern
+//! more benign than it is, and throughput falls with it. The unit of `low` and `high` is the
+//! packet, so they go with `window`, the hosts of a router and the size of a packet.
 //!
 //! # Example
 //! ```toml

@@ -34,9 +34,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::phase_a::{DetourPlan, Detours, Policy};
-use super::{
-    Fabric, Header, Injection, Plan, Queue, RouterView, Routing, Watches, divert, follow,
-};
+use super::{Fabric, Header, Injection, Plan, Queue, RouterView, Routing, Watches, divert, follow};
 use crate::ids::{Cycle, RouterId};
 use crate::probe::PathKind;
 use crate::spec::{SpecError, VcUse};
@@ -215,9 +213,13 @@ impl Ugal {
             HopCount::Path => self.topology.distance(at, to),
             HopCount::Consecutive => self.topology.consecutive_distance(at, to),
         };
-        let h_vlb = self.topology.distance(at, root) + self.topology.distance(root, to);
         let weight = |queue: u32, hops: u32| i64::from(queue) * i64::from(hops);
-        weight(queue(min), h_min) <= weight(queue(vlb), h_vlb) + i64::from(threshold)
+        let excess = weight(queue(min), h_min) - i64::from(threshold);
+        if excess <= 0 {
+            return true; // Whatever the other queue is.
+        }
+        let h_vlb = self.topology.distance(at, root) + self.topology.distance(root, to);
+        excess <= weight(queue(vlb), h_vlb)
     }
 }
 

@@ -71,6 +71,8 @@ pub struct Dragonfly {
     gateways: Vec<Gateway>,
     /// Group and index in it of every router: cheaper than dividing.
     places: Vec<(u16, u16)>,
+    /// Where every global port leads, `[router][port]`; the landing router is in the whole network.
+    landings: Vec<Option<(RouterId, u16)>>,
 }
 
 /// VC of each place on l1 g1 l2 | l3 g2 l4.
@@ -118,6 +120,7 @@ impl Dragonfly {
             mirror: spec.mirror,
             gateways: Vec::new(),
             places: Vec::new(),
+            landings: Vec::new(),
         };
         network.check_size()?;
         let group = |g: u32| (0..spec.a).map(move |i| (g as u16, i as u16));
@@ -183,9 +186,13 @@ impl Dragonfly {
 
     fn wire(&mut self) {
         self.gateways = vec![Gateway::default(); self.cells() as usize];
+        self.landings = vec![None; (self.groups * self.a * self.h) as usize];
         for g in 0..self.groups {
             for n in 0..self.links() {
                 let (slot, landing) = (self.slot(n), self.landing(g, n));
+                let router = RouterId(landing.group * self.a + landing.router);
+                self.landings[(g * self.a * self.h + slot) as usize] =
+                    Some((router, landing.port as u16));
                 let copy = n / (self.groups - 1);
                 let cell = (g * self.groups + landing.group) * self.trunk + copy;
                 self.gateways[cell as usize] = Gateway {
@@ -231,15 +238,10 @@ impl Dragonfly {
         PortId((self.p + self.a - 1) as u16 + port)
     }
 
-    /// Landing router and group behind a global port; `None` if the port is unused.
-    fn behind(&self, router: RouterId, port: u32) -> Option<Landing> {
-        let (g, i) = self.split(router);
-        let slot = i * self.h + port;
-        let used = u64::from(self.links());
-        let ports = u64::from(self.a * self.h);
-        // The only link that can sit on this slot, by the inverse of `slot`.
-        let n = (u64::from(slot) * used).div_ceil(ports) as u32;
-        (n < self.links() && self.slot(n) == slot).then(|| self.landing(g, n))
+    /// Landing router and its global port behind a global port; `None` if the port is unused.
+    #[inline]
+    fn behind(&self, router: RouterId, port: u32) -> Option<(RouterId, u16)> {
+        self.landings[(router.0 * self.h + port) as usize]
     }
 
     fn hosts_of_group(&self, g: u32) -> Range<u32> {
@@ -301,11 +303,7 @@ impl Topology for Dragonfly {
         }
         match self.behind(router, port - (self.p + self.a - 1)) {
             None => Peer::Unused,
-            Some(landing) => Peer::Router {
-                router: RouterId(landing.group * self.a + landing.router),
-                port: self.global_port(landing.port as u16),
-                class: 1,
-            },
+            Some((router, port)) => Peer::Router { router, port: self.global_port(port), class: 1 },
         }
     }
 
@@ -383,7 +381,7 @@ impl Topology for Dragonfly {
         if policy == PhaseA::Lgl && own_group {
             return Some(RouterId(rng.below(self.groups * self.a)));
         }
-        let landing = match policy {
+        match policy {
             PhaseA::Lgl | PhaseA::Lg => {
                 let other = rng.below(self.groups - 1);
                 let group = if other < g { other } else { other + 1 };
@@ -393,20 +391,23 @@ impl Topology for Dragonfly {
                 let cell = (g * self.groups + group) * self.trunk;
                 let copy = if self.trunk == 1 { 0 } else { rng.below(self.trunk) };
                 let lands = self.gateways[(cell + copy) as usize].lands;
-                return Some(RouterId(group * self.a + u32::from(lands)));
+                Some(RouterId(group * self.a + u32::from(lands)))
             }
             PhaseA::Gl | PhaseA::G => {
                 let mut port = rng.below(self.h);
                 // With spare global ports, take the next one that is in use.
-                (0..self.h).find_map(|_| {
+                let (landing, _) = (0..self.h).find_map(|_| {
                     let landing = self.behind(from, port);
                     port = (port + 1) % self.h;
                     landing
-                })?
+                })?;
+                if policy == PhaseA::G {
+                    return Some(landing);
+                }
+                let (group, _) = self.split(landing);
+                Some(RouterId(group * self.a + rng.below(self.a)))
             }
-        };
-        let router = if policy == PhaseA::Gl { rng.below(self.a) } else { landing.router };
-        Some(RouterId(landing.group * self.a + router))
+        }
     }
 
     fn shared_partition(&self, from: RouterId, to: RouterId, rng: &mut Stream) -> Option<RouterId> {
@@ -414,8 +415,9 @@ impl Topology for Dragonfly {
         (group == other).then(|| RouterId(group * self.a + rng.below(self.a)))
     }
 
+    #[inline]
     fn domain(&self, router: RouterId) -> u32 {
-        router.0 / self.a
+        self.split(router).0
     }
 
     fn exit(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)> {

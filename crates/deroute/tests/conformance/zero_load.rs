@@ -11,7 +11,7 @@ use std::sync::Arc;
 use deroute::Simulation;
 use deroute::ids::{HostId, PortId, RouterId, VcId};
 use deroute::rng::{Owner, Stream};
-use deroute::routing::{self, Fabric, Header, Queues, RouterView};
+use deroute::routing::{self, Fabric, Header, Injection, Queue, Queues, RouterView};
 use deroute::spec::{Quantity, Scale, Spec, Switch, Topology};
 use deroute::topology::{Leg, Peer};
 use deroute::traffic::{Setting, Workload};
@@ -81,7 +81,7 @@ fn fabric(spec: &Spec, topology: &Arc<dyn deroute::topology::Topology>) -> Fabri
 }
 
 /// Closed form of the latency of each packet, on the path that the routing chooses in an empty
-/// network. Routers draw in the order of generation.
+/// network. Routers draw in the order of generation, and see every packet leave at once.
 fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
     let topology = deroute::topology::build(&spec.network.topology).unwrap();
     let fabric = fabric(spec, &topology);
@@ -96,6 +96,12 @@ fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
         let mut at = topology.router_of(packet.from);
         let mut input = topology.port_of(packet.from);
         let mut total = 2 * nic + packet.size + pipeline;
+        let now = packet.generated + nic;
+        let source = Queue { router: at, port: input, now };
+        let watched = agent.watches().injections;
+        if watched {
+            agent.injection(source, Injection::Entered, &header);
+        }
         loop {
             if header.leg == Leg::PhaseA && header.root == at {
                 header.leg = Leg::PhaseB;
@@ -104,8 +110,11 @@ fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
                 return total;
             }
             let rng = &mut streams[at.index()];
-            let mut view = RouterView { router: at, input, now: 0, queues: &Empty, rng };
+            let mut view = RouterView { router: at, input, now, queues: &Empty, rng };
             let hop = agent.route(&mut view, &mut header);
+            if watched && header.place == 0 {
+                agent.injection(source, Injection::Left, &header);
+            }
             header.place = hop.place;
             let Peer::Router { router, port, class } = topology.peer(at, hop.port) else {
                 panic!("a path into nowhere")
@@ -119,11 +128,12 @@ fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
 
 /// Compares every packet that met no other with its closed form. Returns the pairs of hosts seen.
 ///
-/// A routing that draws again while a packet waits uses other random numbers after the first packet
-/// that did, so its runs are many short ones, of which those count in which none waited.
+/// A routing that draws again while a packet waits, or counts the packets that do, uses other
+/// random numbers after the first packet that did, so its runs are many short ones, of which those
+/// count in which none waited.
 fn check(spec: &Spec) -> BTreeSet<(HostId, HostId)> {
     const PIECES: u64 = 40;
-    if !reconsiders(spec) {
+    if !minds_waiting(spec) {
         return check_run(spec, false);
     }
     let mut piece = spec.clone();
@@ -136,10 +146,11 @@ fn check(spec: &Spec) -> BTreeSet<(HostId, HostId)> {
     })
 }
 
-fn reconsiders(spec: &Spec) -> bool {
+fn minds_waiting(spec: &Spec) -> bool {
     let topology = deroute::topology::build(&spec.network.topology).unwrap();
     let agents = routing::build(&spec.routing, &fabric(spec, &topology)).unwrap().agent;
-    agents(RouterId(0), 1).watches().reconsiders
+    let watches = agents(RouterId(0), 1).watches();
+    watches.reconsiders || watches.injections
 }
 
 fn check_run(spec: &Spec, undisturbed: bool) -> BTreeSet<(HostId, HostId)> {

@@ -1,7 +1,7 @@
 //! Every routing, pattern, injection and packet size that a spec can ask for, with its variants.
 
 /// Routing algorithms, as TOML values.
-pub const ROUTINGS: [&str; 29] = [
+pub const ROUTINGS: [&str; 38] = [
     "{ minimal = {} }",
     "{ valiant = {} }",
     "{ valiant = { own_group = false } }",
@@ -35,6 +35,23 @@ pub const ROUTINGS: [&str; 29] = [
     "{ piggyback = { flag_threshold = 3, ugal = { recompute = true, restricted = true } } }",
     "{ piggyback = { flag_threshold = 3, \
        ugal = { phase_a = { acor = { interval = 50, raise = [2, 5] } } } } }",
+    "{ tpr = { low = 1, high = 2, window = 40, thresholds = [9, -4, -20] } }",
+    "{ tpr = { count = 'extended', stored_percent = 50, low = 0, high = 1, window = 15, \
+       ugal = { recompute = true, restricted = true, queue = 'vc' } } }",
+    "{ tpr = { count = 'stored', low = 1, high = 1, thresholds = [5, 0, -9], \
+       ugal = { phase_a = { acor = { interval = 30, raise = [2, 4] } } } } }",
+    "{ lian = {} }",
+    "{ lian = { window = 30, low = 1, high = 2, thresholds = [6, -3, -15], ilc_threshold = 1, \
+       gcs_threshold = 1, sgc_threshold = 0 } }",
+    "{ lian = { count = 'stored', low = 1, high = 1, ilc_threshold = 0, gcs_threshold = 0, \
+       sgc_threshold = 0, recompute = false, queue = 'vc', vc_use = 'next-feasible' } }",
+    "{ lian = { count = 'injected', window = 60, decide = 'counters', low = 1, high = 1, \
+       ilc_threshold = 2, gcs_threshold = 2, sgc_threshold = 1, restricted = false } }",
+    "{ lian = { decide = 'counters', whole_path = true, low = 0, high = 9, ilc_threshold = 1, \
+       gcs_threshold = 1, sgc_threshold = 0, window = 50 } }",
+    "{ lian = { whole_path = true, restricted = false, low = 0, high = 0, stored_percent = 1000, \
+       thresholds = [0, 0, -50], ilc_threshold = 0, gcs_threshold = 3, sgc_threshold = 1, \
+       hops = 'consecutive', vc_use = 'next-feasible' } }",
 ];
 
 /// Patterns that need groups, as TOML values.
