@@ -41,9 +41,10 @@
 //! A router knows its own traffic only: it takes for granted that the others do the same. The
 //! thresholds are in packets per window, so they go with `window`, the hosts of a router and the
 //! size of a packet. `lgl` may draw a router of the source group. In the counters, parallel links
-//! of a trunk share their group's traffic equally. The default `thresholds` are small next to the
-//! queue of a busy link on which nothing waits: under ADV+1 at 0.3 (h=6) 4.6% of the packets are
-//! minimal and fill their global link; ten times as much, T in packets of 10 phits, leaves 0.2%.
+//! of a trunk share their group's traffic equally. Small `thresholds` next to the queue of a busy
+//! link on which nothing waits bring the minimal paths back: with 150, -30 and -150 phits, under
+//! ADV+1 at 0.3 (h=6), 4.6% of the packets are minimal and fill their global link; with the default
+//! 0.2%.
 //!
 //! # Example
 //! ```toml
@@ -83,8 +84,8 @@ pub struct LianSpec {
     pub low: u32,
     /// LI_h: packets above which traffic is adversarial. Default 5.
     pub high: u32,
-    /// `T` of equation 2-1 in phits under benign, mixed and adversarial traffic.
-    /// Default 150, -30, -150.
+    /// `T` of equation 2-1 in phits under benign, mixed and adversarial traffic. Default 1500, -300,
+    /// -1500: 150, -30 and -150 flits of 10 phits (decision 4).
     pub thresholds: [i32; 3],
     /// ILCth: packets of an `IL` counter above which detours take the second local hop. Default 20.
     pub ilc_threshold: u32,
@@ -103,7 +104,7 @@ pub struct LianSpec {
     /// Decide and draw again in every cycle in which the packet waits at the head of its injection
     /// queue (thesis 5.3). Default `true`.
     pub recompute: bool,
-    /// What `Q` measures. Default `vc`.
+    /// What `Q` measures. Default `port`.
     pub queue: QueueMetric,
     /// What `H` of the minimal path counts. Default `path`.
     pub hops: HopCount,
@@ -119,7 +120,7 @@ impl Default for LianSpec {
             stored_percent: 10,
             low: 3,
             high: 5,
-            thresholds: [150, -30, -150],
+            thresholds: [1500, -300, -1500],
             ilc_threshold: 20,
             gcs_threshold: 5,
             sgc_threshold: 3,
@@ -127,7 +128,7 @@ impl Default for LianSpec {
             whole_path: false,
             restricted: true,
             recompute: true,
-            queue: QueueMetric::Vc,
+            queue: QueueMetric::Port,
             hops: HopCount::Path,
             vc_use: VcUse::PathPosition,
         }

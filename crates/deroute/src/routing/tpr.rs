@@ -13,7 +13,7 @@
 //! `window` HW (default 200 cycles), `count`: packets that left the injection queues within the
 //! window (default `injected`), that wait in them (`stored`), or the first plus `stored_percent`
 //! (default 10) of the second (`extended`), `low` and `high` LI in packets (default 3 and 5),
-//! `thresholds` T in phits for benign, mixed and adversarial traffic (default 150, -30, -150),
+//! `thresholds` T in phits for benign, mixed and adversarial traffic (default 1500, -300, -1500: Table 6-1 in flits of 10 phits),
 //! `ugal`: the parameters of the inequality; its `threshold` must be 0. Traffic within the group is
 //! not counted, and benign.
 //!
@@ -29,7 +29,7 @@
 //! ```toml
 //! [routing.tpr]
 //! window = 200
-//! thresholds = [150, -30, -150]
+//! thresholds = [1500, -300, -1500]
 //! ```
 
 use schemars::JsonSchema;
@@ -56,8 +56,8 @@ pub struct TprSpec {
     pub low: u32,
     /// LI_h: packets above which traffic is adversarial. Default 5.
     pub high: u32,
-    /// `T` of equation 2-1 in phits under benign, mixed and adversarial traffic.
-    /// Default 150, -30, -150.
+    /// `T` of equation 2-1 in phits under benign, mixed and adversarial traffic. Default 1500, -300,
+    /// -1500: 150, -30 and -150 flits of 10 phits (decision 4).
     pub thresholds: [i32; 3],
     /// The decision that `T` modulates; its own `threshold` must be 0.
     pub ugal: UgalSpec,
@@ -71,7 +71,7 @@ impl Default for TprSpec {
             stored_percent: 10,
             low: 3,
             high: 5,
-            thresholds: [150, -30, -150],
+            thresholds: [1500, -300, -1500],
             ugal: UgalSpec::default(),
         }
     }
