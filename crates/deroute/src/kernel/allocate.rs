@@ -289,17 +289,16 @@ impl Partition {
 
     /// An ideal switch grants every request, in round-robin order, while there is room.
     fn grant_all(&mut self, base: u32, out: u16, (requests, first): (u16, u16)) {
-        let mut ports = Vec::with_capacity(usize::from(requests));
+        let mut rivals = std::mem::take(&mut self.rivals);
         let mut port = first;
         for _ in 0..requests {
-            ports.push(port);
+            rivals.push(port);
             port = self.inputs[(base + u32::from(port)) as usize].next_request;
         }
-        let output = &self.outputs[(base + u32::from(out)) as usize];
-        let pointer = output.pointer;
-        ports.sort_unstable_by_key(|&port| (port < pointer, port));
+        let pointer = self.outputs[(base + u32::from(out)) as usize].pointer;
+        rivals.sort_unstable_by_key(|&port| (port < pointer, port));
         // Those without room try again in the next cycle.
-        for port in ports {
+        for port in rivals.drain(..) {
             let input = (base + u32::from(port)) as usize;
             let queue =
                 self.inputs[input].queues as usize + usize::from(self.inputs[input].request);
@@ -309,6 +308,7 @@ impl Partition {
                 self.losers.push(port);
             }
         }
+        self.rivals = rivals;
     }
 
     /// Moves the head of the requested VC of `port` to the output.

@@ -68,6 +68,7 @@ impl Division<'_> {
             outgoing: Vec::new(),
             requested: Vec::new(),
             losers: Vec::new(),
+            rivals: Vec::new(),
             outbox: (0..self.firsts.len() - 1).map(|_| Mail::default()).collect(),
             collector: Collector::new(),
             paths: vec![[0; 5]; (end - first) as usize],

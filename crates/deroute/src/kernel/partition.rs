@@ -54,6 +54,8 @@ pub(super) struct Partition {
     pub(super) outgoing: Vec<Message>,
     pub(super) requested: Vec<u16>,
     pub(super) losers: Vec<u16>,
+    /// Ports that request one output of an ideal switch.
+    pub(super) rivals: Vec<u16>,
     /// Mail for each partition.
     pub(super) outbox: Vec<Mail>,
     pub(super) collector: Collector,
