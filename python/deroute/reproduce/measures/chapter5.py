@@ -1,0 +1,218 @@
+"""Measures of thesis chapter 5: whole curves of ACOR, reactions to changes, levels of routers.
+
+`of` and `where` as in `runs`. Times are in microseconds since the measurement began, and a window
+is `[from, to]`. Levels come from `probes.agents`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deroute import analysis
+from deroute.analysis import AnalysisError, Estimate
+from deroute.figures.transient import trace
+from deroute.reproduce.evidence import Evidence, NotSettledError
+from deroute.reproduce.measures.chapter6 import response_us, settled_latency
+from deroute.reproduce.measures.runs import Labels, _outcomes
+
+Window = Sequence[float]
+
+
+def window_saving(
+    evidence: Evidence,
+    of: str,
+    where: Labels,
+    *,
+    under: Labels,
+    window_us: Window,
+    under_us: Window = (),
+    by: str = "generation",
+) -> list[Estimate]:
+    """How many percent the latency of a window lies below that of another point, or window."""
+    (mine,) = settled_latency(evidence, of, where, window_us, by)
+    (other,) = settled_latency(evidence, of, under, under_us or window_us, by)
+    return [analysis.percent_below(mine, other)]
+
+
+def response_surplus_us(
+    evidence: Evidence,
+    of: str,
+    where: Labels,
+    *,
+    over: Labels,
+    change_us: float,
+    settled_us: Window,
+    by: str = "generation",
+) -> list[Estimate]:
+    """How much later than that of another point the latency is settled after a change."""
+    mine, other = (
+        response_us(evidence, of, each, change_us=change_us, settled_us=settled_us, by=by)[0]
+        for each in (where, over)
+    )
+    return [Estimate(mine.mean - other.mean)]
+
+
+def peak_ratio(
+    evidence: Evidence,
+    of: str,
+    where: Labels,
+    *,
+    over: Labels,
+    window_us: Window,
+    by: str = "generation",
+) -> list[Estimate]:
+    """Highest latency of a bin of a window over that of another point."""
+    mine, other = (_peak(evidence, of, each, window_us, by) for each in (where, over))
+    return [Estimate(mine / other)]
+
+
+def saving_along(
+    evidence: Evidence,
+    of: str,
+    where: Labels,
+    under: Labels,
+    *,
+    axis: str,
+    labels: Sequence[Any],
+    pick: str = "all",
+) -> list[Estimate]:
+    """How many percent the latency lies below that of another point, at labels of an axis.
+
+    `pick` keeps `all`, the `least`, the `most`, or the `mean` over the labels.
+    """
+    frame = evidence.of(of).frame
+    savings = []
+    for label in labels:
+        mine, other = (
+            analysis.mean_latency(analysis.where(frame, {**each, axis: label}))
+            for each in (where, under)
+        )
+        savings.append(analysis.percent_below(mine, other))
+    match pick:
+        case "all":
+            return savings
+        case "least":
+            return [min(savings, key=lambda each: each.mean)]
+        case "most":
+            return [max(savings, key=lambda each: each.mean)]
+    mean = sum(each.mean for each in savings) / len(savings)
+    half = math.hypot(*(each.ci95 for each in savings)) / len(savings)
+    return [Estimate(mean, half, savings[0].runs)]
+
+
+def latency_over_best(
+    evidence: Evidence,
+    of: str,
+    where: Labels,
+    *,
+    axis: str,
+    best_of: Sequence[Any],
+    along: str = "load",
+    labels: Sequence[Any] = (),
+) -> list[Estimate]:
+    """Latency over the lowest of those of `best_of` on an axis, at labels of the axis `along`.
+
+    Saturated points have no latency: they are no candidates, and an error where asked for.
+    """
+    frame = evidence.of(of).frame
+    ratios = []
+    for label in labels or analysis.where(frame, where)[along].unique().sort().to_list():
+        mine = analysis.mean_latency(analysis.where(frame, {**where, along: label}))
+        others = []
+        for candidate in best_of:
+            try:
+                point = analysis.where(frame, {**where, along: label, axis: candidate})
+                others.append(analysis.mean_latency(point))
+            except AnalysisError:
+                continue
+        if not others:
+            raise NotSettledError(f"all of {list(best_of)} are saturated at {along} = {label}")
+        ratios.append(analysis.ratio(mine, min(others, key=lambda each: each.mean)))
+    return ratios
+
+
+def accepted_spread(
+    evidence: Evidence, of: str, where: Labels, axis: str, labels: Sequence[Any]
+) -> list[Estimate]:
+    """Largest minus smallest accepted load over labels of an axis, in phits per host and cycle."""
+    frame = evidence.of(of).frame
+    loads = [
+        analysis.accepted_load(analysis.where(frame, {**where, axis: label})) for label in labels
+    ]
+    high, low = (pick(loads, key=lambda each: each.mean) for pick in (max, min))
+    return [Estimate(high.mean - low.mean, math.hypot(high.ci95, low.ci95), high.runs)]
+
+
+def path_mix_distance(evidence: Evidence, of: str, where: Labels, over: Labels) -> list[Estimate]:
+    """Fraction of the packets that would have to change their kind of path to get another mix."""
+    mine, other = (
+        {str(path.kind): path.share for outcome in found for path in outcome.paths}
+        for found in (_outcomes(evidence.of(of), labels) for labels in (where, over))
+    )
+    return [Estimate(sum(abs(mine[kind] - other[kind]) for kind in mine) / 2)]
+
+
+def level_reached_us(
+    evidence: Evidence, of: str, where: Labels, change_us: float, level: int
+) -> list[Estimate]:
+    """Time after a change until every router of the group that is watched is at a level."""
+
+    def one(outcome: Any) -> float:
+        times, levels = _levels(outcome)
+        for time, here in zip(times, levels, strict=True):
+            if time >= change_us and (here == level).all():
+                return float(time - change_us)
+        return math.inf
+
+    return [_over_runs(evidence, of, where, one)]
+
+
+def highest_level(
+    evidence: Evidence, of: str, where: Labels, window_us: Window = (-math.inf, math.inf)
+) -> list[Estimate]:
+    """Highest level of any router of the group that is watched, in a window."""
+
+    def one(outcome: Any) -> float:
+        times, levels = _levels(outcome)
+        return float(levels[(times >= window_us[0]) & (times <= window_us[1])].max())
+
+    return [_over_runs(evidence, of, where, one)]
+
+
+def _over_runs(evidence: Evidence, of: str, where: Labels, one: Callable[[Any], float]) -> Estimate:
+    return analysis.estimate([one(outcome) for outcome in _outcomes(evidence.of(of), where)])
+
+
+def _peak(evidence: Evidence, of: str, where: Labels, window_us: Window, by: str) -> float:
+    line = trace(_outcomes(evidence.of(of), where), by)
+    inside = (line.time_us > window_us[0]) & (line.time_us < window_us[1])
+    return float(np.nanmax(line.latency_ns.mean[inside]))
+
+
+def _levels(outcome: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Times in us of the samples, and the level of every router of the group by sample."""
+    agents = outcome.agents
+    if agents is None:
+        raise NotSettledError("the points have no state of the agents (probes.agents)")
+    values = np.asarray(agents.values, dtype=float)
+    values = values.reshape(-1, len(agents.routers), len(agents.names))
+    times = agents.start + np.arange(len(values)) * agents.width
+    return times * outcome.cycle_ns / 1000, values[:, :, list(agents.names).index("level")]
+
+
+MEASURES = (
+    window_saving,
+    response_surplus_us,
+    peak_ratio,
+    saving_along,
+    latency_over_best,
+    accepted_spread,
+    path_mix_distance,
+    level_reached_us,
+    highest_level,
+)
