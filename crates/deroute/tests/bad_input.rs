@@ -392,3 +392,95 @@ fn wrong_form() {
         assert!(line.contains("line"), "{key}: no line number in\n{error}");
     }
 }
+
+/// The error of building a HyperX with changes.
+fn lattice_refusal(lattice: &str, changes: &[(&str, &str)]) -> SpecError {
+    let mut table = Table::try_from(support::lattice(lattice)).unwrap();
+    for (path, text) in changes {
+        set(&mut table, path, Some(support::value(text)));
+    }
+    let spec: Spec = table.clone().try_into().unwrap_or_else(|e| panic!("{e}\n{table}"));
+    match Simulation::build(&spec) {
+        Ok(_) => panic!("accepted\n{table}"),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn lattices() {
+    const CUBE: &str = "{ widths = [4, 4, 4], hosts = 4 }";
+    const ODD: &str = "{ widths = [3, 3], hosts = 1 }";
+    let rows: [(&str, &[(&str, &str)], &str, &[&str]); 14] = [
+        (
+            CUBE,
+            &[("network.topology.hyperx.widths", "[]")],
+            "network.topology.hyperx.widths",
+            &["0"],
+        ),
+        (
+            CUBE,
+            &[("network.topology.hyperx.widths", "[4, 1]")],
+            "network.topology.hyperx.widths[1]",
+            &["1 routers", "2 to 256"],
+        ),
+        (CUBE, &[("network.topology.hyperx.hosts", "0")], "network.topology.hyperx.hosts", &["0"]),
+        (CUBE, &[("network.topology.hyperx.trunk", "0")], "network.topology.hyperx.trunk", &["0"]),
+        (
+            CUBE,
+            &[("network.topology.hyperx.widths", "[256, 256, 256]")],
+            "network.topology.hyperx.widths",
+            &["too many", "16777216"],
+        ),
+        (
+            CUBE,
+            &[("network.topology.hyperx.hosts", "1024")],
+            "network.topology.hyperx.hosts",
+            &["1033 ports", "1024"],
+        ),
+        (
+            CUBE,
+            &[("network.links.dim2.vcs", "1"), ("routing", "{ dimwar = {} }")],
+            "network.links.dim2.vcs",
+            &["needs 2", "2 to 64"],
+        ),
+        (
+            CUBE,
+            &[("routing", "{ omniwar = { deroutes = 7 } }")],
+            "network.links.dim1.vcs",
+            &["needs 10", "N + M"],
+        ),
+        (
+            CUBE,
+            &[("routing", "{ omniwar = { deroutes = 62 } }")],
+            "routing.omniwar.deroutes",
+            &["too many hops", "0 to 61"],
+        ),
+        (
+            CUBE,
+            &[("routing", "{ valiant = { phase_a = '-g-' } }")],
+            "routing.valiant.phase_a",
+            &["`-g-` has no meaning", "lgl"],
+        ),
+        (CUBE, &[("routing", "{ lian = {} }")], "routing.lian", &["no groups"]),
+        (
+            CUBE,
+            &[("traffic.pattern", "{ complement = { dimension = 4 } }")],
+            "traffic.pattern.complement.dimension",
+            &["no dimension 4", "1 to 3"],
+        ),
+        (ODD, &[("traffic.pattern", "'bit_complement'")], "traffic.pattern", &["itself", "even"]),
+        (ODD, &[("traffic.pattern", "'swap2'")], "traffic.pattern", &["themselves", "even"]),
+    ];
+    for (lattice, changes, path, fragments) in rows {
+        let error = lattice_refusal(lattice, changes);
+        assert_eq!(error.path, path, "{changes:?}: {error}");
+        for fragment in fragments {
+            let text = error.to_string();
+            assert!(text.contains(fragment), "{changes:?}: {fragment:?} is not in {text:?}");
+        }
+    }
+    let error = refusal(&[("routing", "{ dimwar = {} }")]);
+    assert_eq!(error.path, "routing.dimwar");
+    let error = refusal(&[("traffic.pattern", "'bit_complement'")]);
+    assert_eq!(error.path, "traffic.pattern");
+}

@@ -13,7 +13,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
 use support::catalogue::{
-    DRAGONFLIES, INJECTIONS, PATTERNS, PLAIN_PATTERNS, ROUTINGS, SIZES, SWITCHES,
+    DRAGONFLIES, INJECTIONS, LATTICE_PATTERNS, LATTICE_ROUTINGS, LATTICES, PATTERNS,
+    PLAIN_PATTERNS, ROUTINGS, SIZES, SWITCHES,
 };
 use support::value;
 
@@ -56,6 +57,29 @@ fn routings_and_patterns() {
             agree(&spec);
         }
     }
+}
+
+/// Every routing of a lattice under every pattern that it has.
+#[test]
+fn lattices() {
+    let mut agreed = 0;
+    for (r, routing) in LATTICE_ROUTINGS.into_iter().enumerate() {
+        for (p, pattern) in LATTICE_PATTERNS.into_iter().enumerate() {
+            let mut spec = support::lattice(LATTICES[(r + 2 * p) % LATTICES.len()]);
+            spec.routing = value(routing);
+            spec.traffic.pattern = value(pattern);
+            spec.traffic.load = [0.3, 0.6, 1.0][(r + p) % 3];
+            spec.network.switch = value(SWITCHES[(5 * r + p) % SWITCHES.len()]);
+            spec.run.warmup = deroute::spec::Warmup::Fixed(100.into());
+            spec.run.measure = 300.into();
+            spec.run.seed = (r * 100 + p) as u64;
+            if deroute::Simulation::build(&spec).is_ok() {
+                agree(&spec);
+                agreed += 1;
+            }
+        }
+    }
+    assert!(agreed > 60, "{agreed}");
 }
 
 /// Every switch in every wiring, with mixed packet sizes and buffers of one packet.

@@ -8,6 +8,7 @@ use super::plant::Plant;
 use super::state::{Host, Input, Link, Mail, NEAR, Output, PortKind, Queue, Router, Waits};
 use super::wheel::Wheel;
 use crate::ids::{Cycle, HostId, PortId, RouterId};
+use crate::probe::PathKind;
 use crate::probe::collect::Collector;
 use crate::rng::{Owner, Stream};
 use crate::spec::Arbiter;
@@ -71,7 +72,7 @@ impl Division<'_> {
             rivals: Vec::new(),
             outbox: (0..self.firsts.len() - 1).map(|_| Mail::default()).collect(),
             collector: Collector::new(),
-            paths: vec![[0; 5]; (end - first) as usize],
+            paths: vec![[0; PathKind::ALL.len()]; (end - first) as usize],
             dependencies: record.then(super::dependencies::Observed::default),
         };
         for router in first..end {

@@ -27,6 +27,7 @@ use plant::{Plant, WarmupTimes};
 
 use crate::ids::{Cycle, HostId, RouterId};
 use crate::outcome::Outcome;
+use crate::probe::PathKind;
 use crate::probe::collect::Bins;
 use crate::routing::{self, Planner};
 use crate::spec::{Spec, SpecError};
@@ -354,7 +355,7 @@ fn footprint(plant: &Plant) -> Footprint {
     let fixed = ports * per_port as u64
         + (links * vcs + hosts) * per_vc as u64
         + hosts * bytes::<state::Host>() as u64
-        + routers * (bytes::<state::Router>() + bytes::<[u32; 5]>()) as u64
+        + routers * (bytes::<state::Router>() + bytes::<[u32; PathKind::ALL.len()]>()) as u64
         + 4 * u64::from(plant.horizon());
     let smallest = u64::from(plant.workload.packet_sizes().0);
     let packet = bytes::<packet::Slot>() as u64;

@@ -14,6 +14,7 @@ use super::state::{
 };
 use super::wheel::Wheel;
 use crate::ids::{Cycle, PortId, RouterId};
+use crate::probe::PathKind;
 use crate::probe::collect::Collector;
 use crate::routing::{self, Header, Injection, Message, Routing, Watches};
 
@@ -60,7 +61,7 @@ pub(super) struct Partition {
     pub(super) outbox: Vec<Mail>,
     pub(super) collector: Collector,
     /// Packets injected in the measurement: `[router][path kind]`.
-    pub(super) paths: Vec<[u32; 5]>,
+    pub(super) paths: Vec<[u32; PathKind::ALL.len()]>,
     /// Dependencies between channels, if they are recorded.
     pub(super) dependencies: Option<super::dependencies::Observed>,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::ids::{Cycle, RouterId};
 use crate::routing::{Fabric, Plan, Planner};
 use crate::spec::{Allocator, Quantity, Scale, Spec, SpecError, Switch, Warmup};
-use crate::topology::{self, Peer, Topology};
+use crate::topology::{self, Peer, Topology, VcNeed};
 use crate::traffic::{Setting, Workload};
 
 /// Links of one class.
@@ -92,9 +92,10 @@ impl Plant {
         let topology = topology::build(&spec.network.topology)?;
         let classes = links(spec, &scale, &*topology)?;
         let latency = classes.iter().map(|class| class.latency).collect();
-        let fabric = Fabric { topology: Arc::clone(&topology), latency, scale };
+        let vcs = classes.iter().map(|class| class.vcs).collect();
+        let fabric = Fabric { topology: Arc::clone(&topology), latency, vcs, scale };
         let routing = routing(&fabric)?;
-        enough_vcs(&classes, &*topology, routing.nonminimal)?;
+        enough_vcs(&classes, &*topology, &routing.vcs)?;
         let times = times(spec, &scale)?;
         let setting = Setting { topology: &*topology, seed: spec.run.seed };
         let measure_from = match times.warmup {
@@ -270,9 +271,9 @@ fn links(spec: &Spec, scale: &Scale, topology: &dyn Topology) -> Result<Vec<Link
 fn enough_vcs(
     classes: &[LinkClass],
     topology: &dyn Topology,
-    nonminimal: bool,
+    needs: &[VcNeed],
 ) -> Result<(), SpecError> {
-    for need in topology.vcs_needed(nonminimal) {
+    for need in needs {
         let index = topology.classes().iter().position(|name| *name == need.class);
         let Some(class) = index.map(|i| classes[i]) else { continue };
         if class.vcs < need.vcs {

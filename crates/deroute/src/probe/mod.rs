@@ -27,11 +27,27 @@ pub enum PathKind {
     /// Valiant, `-g-`.
     #[serde(rename = "-g-")]
     G,
+    /// With a deroute on its first hop.
+    #[serde(rename = "derouted")]
+    Derouted,
 }
 
 impl PathKind {
     /// Every kind, in the order of [`PathKind::index`].
-    pub const ALL: [Self; 5] = [Self::Minimal, Self::Lgl, Self::Lg, Self::Gl, Self::G];
+    pub const ALL: [Self; 6] =
+        [Self::Minimal, Self::Lgl, Self::Lg, Self::Gl, Self::G, Self::Derouted];
+
+    /// Its name in specs and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Minimal => "minimal",
+            Self::Lgl => "lgl",
+            Self::Lg => "lg-",
+            Self::Gl => "-gl",
+            Self::G => "-g-",
+            Self::Derouted => "derouted",
+        }
+    }
 
     /// Column of the kind in per-kind arrays.
     pub fn index(self) -> usize {

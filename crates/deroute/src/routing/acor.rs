@@ -166,6 +166,11 @@ impl AcorPlan {
         Ok(Self { scope: spec.per, levels, interval, ports })
     }
 
+    /// Policies of all levels.
+    pub(super) fn policies(&self) -> Vec<PhaseA> {
+        self.levels.iter().map(|level| level.policy).collect()
+    }
+
     pub(super) fn agent(&self, first: RouterId, count: u32) -> Acor {
         let fresh = State { level: 0, blocked: 0, until: self.interval };
         let states = match self.scope {

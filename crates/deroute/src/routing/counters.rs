@@ -68,6 +68,7 @@ pub(super) struct CounterPlan {
 impl CounterPlan {
     /// `path` is where the parameters stand in the spec.
     pub(super) fn new(spec: &Counting<'_>, fabric: &Fabric, path: &str) -> Result<Self, SpecError> {
+        super::require_groups(fabric, path)?;
         let at = |key: &str| format!("{path}.{key}");
         let cycles = fabric.scale.cycles(&at("window"), spec.window)?;
         let window = Cycle::try_from(cycles).ok().filter(|&cycles| cycles > 0);

@@ -184,7 +184,7 @@ pub fn plan(spec: &LianSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
             topology: Arc::clone(&topology),
         })
     });
-    Ok(Plan { agent, nonminimal: true })
+    Ok(Plan { agent, vcs: fabric.topology.vcs_needed(true) })
 }
 
 /// Offsets of the groups behind a router's exits, each once; 0 in other places.

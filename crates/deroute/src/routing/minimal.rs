@@ -44,7 +44,7 @@ pub fn plan(_spec: &MinimalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let agent = Box::new(move |_, _| -> Box<dyn Routing> {
         Box::new(Minimal { topology: Arc::clone(&topology) })
     });
-    Ok(Plan { agent, nonminimal: false })
+    Ok(Plan { agent, vcs: fabric.topology.vcs_needed(false) })
 }
 
 impl Routing for Minimal {

@@ -11,6 +11,7 @@ mod local_links;
 pub mod phase_a;
 pub mod spec;
 mod trace;
+mod weights;
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::PathKind;
 use crate::rng::Stream;
 use crate::spec::{Scale, SpecError, VcUse};
-use crate::topology::{Hop, Leg, Topology};
+use crate::topology::{Hop, Leg, Topology, VcNeed};
 
 /// The part of a packet that routing reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,6 +190,8 @@ pub struct Fabric {
     pub topology: Arc<dyn Topology>,
     /// Latency of each link class in cycles.
     pub latency: Vec<Cycle>,
+    /// Virtual channels of each link class.
+    pub vcs: Vec<u8>,
     /// The units of the spec.
     pub scale: Scale,
 }
@@ -197,8 +200,9 @@ pub struct Fabric {
 pub struct Plan {
     /// Makes the agent of the routers `first..first + count`.
     pub agent: AgentFactory,
-    /// Paths go through an intermediate router.
-    pub nonminimal: bool,
+    /// Virtual channels that its paths need: [`Topology::vcs_needed`] where they are shortest paths,
+    /// or two of them in a row.
+    pub vcs: Vec<VcNeed>,
 }
 
 /// Makes the agent of the routers `first..first + count`.
@@ -244,6 +248,10 @@ catalogue! {
     Tpr => tpr::TprSpec,
     /// UGAL, biased and with detours shortened by counters of the router's own traffic.
     Lian => lian::LianSpec,
+    /// Dimension order, with a deroute in each dimension where it is shorter or emptier.
+    Dimwar => dimwar::DimWarSpec,
+    /// Any dimension first, with deroutes while hops are to spare.
+    Omniwar => omniwar::OmniWarSpec,
 }
 
 /// The next hop of a packet whose path is decided: towards the intermediate router in phase A,
@@ -262,11 +270,30 @@ pub fn divert(header: &mut Header, at: RouterId, root: RouterId, kind: PathKind)
     header.kind = if trivial { PathKind::Minimal } else { kind };
 }
 
-/// Refuses a policy that the topology cannot serve.
+/// Refuses non-minimal paths where the topology has no intermediate routers.
 fn require_intermediates(fabric: &Fabric, path: &str) -> Result<(), SpecError> {
-    if fabric.topology.groups() > 1 {
+    if !fabric.topology.policies().is_empty() {
         return Ok(());
     }
     let message = "this topology has no intermediate routers to choose from";
-    Err(SpecError::new(path, message).choices(["routing.minimal", "a topology with groups"]))
+    Err(SpecError::new(path, message)
+        .choices(["routing.minimal", "a topology with several routers"]))
+}
+
+/// Refuses an algorithm that moves in dimensions where there are none.
+fn require_lattice(fabric: &Fabric, path: &str) -> Result<(), SpecError> {
+    if fabric.topology.lattice().is_some() {
+        return Ok(());
+    }
+    let message = "the routers of this topology form no lattice";
+    Err(SpecError::new(path, message).choices(["network.topology.hyperx"]))
+}
+
+/// Refuses an algorithm that counts by group where there are no groups.
+fn require_groups(fabric: &Fabric, path: &str) -> Result<(), SpecError> {
+    if fabric.topology.groups() > 1 {
+        return Ok(());
+    }
+    let message = "this topology has no groups to count the traffic of";
+    Err(SpecError::new(path, message).choices(["a topology with groups"]))
 }

@@ -66,6 +66,14 @@ impl DetourPlan {
                 PhaseA::Lgl
             }
         };
+        let levels = acor.as_ref().map_or(vec![fixed], AcorPlan::policies);
+        let known = fabric.topology.policies();
+        if let Some(policy) = levels.iter().find(|policy| !known.contains(policy)) {
+            let name = |policy: &PhaseA| PathKind::from(*policy).name();
+            let message = format!("`{}` has no meaning in this topology", name(policy));
+            let path = format!("{path}.phase_a");
+            return Err(SpecError::new(path, message).choices(known.iter().map(name)));
+        }
         let restricted = restricted.unwrap_or(acor.is_some());
         Ok(Self { topology: Arc::clone(&fabric.topology), fixed, acor, own_group, restricted })
     }

@@ -85,6 +85,7 @@ struct Piggyback {
 pub fn plan(spec: &PiggybackSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let ugal = UgalPlan::new(&spec.ugal, fabric, "routing.piggyback.ugal")?;
     let (fabric, spec) = (fabric.clone(), spec.clone());
+    let vcs = fabric.topology.vcs_needed(true);
     let agent = Box::new(move |first, count| -> Box<dyn Routing> {
         let topology = Arc::clone(&fabric.topology);
         let exits = topology.exits(first).len();
@@ -100,7 +101,7 @@ pub fn plan(spec: &PiggybackSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
             seen: flags,
         })
     });
-    Ok(Plan { agent, nonminimal: true })
+    Ok(Plan { agent, vcs })
 }
 
 impl Piggyback {

@@ -97,7 +97,7 @@ pub fn plan(spec: &TprSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
         let (counters, ugal) = (counters.agent(first, routers), ugal.agent(first, routers));
         Box::new(Tpr { counters, thresholds, ugal })
     });
-    Ok(Plan { agent, nonminimal: true })
+    Ok(Plan { agent, vcs: fabric.topology.vcs_needed(true) })
 }
 
 impl Routing for Tpr {

@@ -145,7 +145,7 @@ pub fn plan(spec: &UgalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let plan = UgalPlan::new(spec, fabric, "routing.ugal")?;
     let agent =
         Box::new(move |first, count| -> Box<dyn Routing> { Box::new(plan.agent(first, count)) });
-    Ok(Plan { agent, nonminimal: true })
+    Ok(Plan { agent, vcs: fabric.topology.vcs_needed(true) })
 }
 
 impl Ugal {

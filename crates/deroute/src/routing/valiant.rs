@@ -89,7 +89,7 @@ pub fn plan(spec: &ValiantSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
         let (topology, detours) = (Arc::clone(&topology), detours.agent(first, count));
         Box::new(Valiant { topology, detours, recompute, vc_use })
     });
-    Ok(Plan { agent, nonminimal: true })
+    Ok(Plan { agent, vcs: fabric.topology.vcs_needed(true) })
 }
 
 impl Routing for Valiant {

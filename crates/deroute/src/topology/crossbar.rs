@@ -87,6 +87,10 @@ impl Topology for Crossbar {
         Vec::new()
     }
 
+    fn policies(&self) -> &'static [PhaseA] {
+        &[]
+    }
+
     fn intermediate(
         &self,
         _policy: PhaseA,

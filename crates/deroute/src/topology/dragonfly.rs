@@ -370,6 +370,10 @@ impl Topology for Dragonfly {
         ]
     }
 
+    fn policies(&self) -> &'static [PhaseA] {
+        &[PhaseA::Lgl, PhaseA::Lg, PhaseA::Gl, PhaseA::G]
+    }
+
     fn intermediate(
         &self,
         policy: PhaseA,

@@ -5,10 +5,14 @@
 
 mod crossbar;
 mod dragonfly;
+mod hyperx;
+mod lattice;
 pub mod spec;
 
 pub use crossbar::Crossbar;
 pub use dragonfly::Dragonfly;
+pub use hyperx::HyperX;
+pub use lattice::Lattice;
 
 use std::sync::Arc;
 
@@ -108,6 +112,9 @@ pub trait Topology: Send + Sync {
     /// Virtual channels needed by minimal paths alone, or by paths through an intermediate router.
     fn vcs_needed(&self, nonminimal: bool) -> Vec<VcNeed>;
 
+    /// The phase-A policies that have a meaning here; none without intermediate routers.
+    fn policies(&self) -> &'static [PhaseA];
+
     /// Draws Valiant's intermediate router; `None` where the policy has no meaning. With
     /// `own_group`, [`PhaseA::Lgl`] may also draw a router of `from`'s own group.
     fn intermediate(
@@ -149,12 +156,18 @@ pub trait Topology: Send + Sync {
 
     /// Global links of a router: the default number of groups of ADVC.
     fn exits_per_router(&self) -> u32;
+
+    /// The lattice that the routers form, if they do.
+    fn lattice(&self) -> Option<&Lattice> {
+        None
+    }
 }
 
 /// Builds the topology that the spec asks for.
 pub fn build(spec: &spec::Topology) -> Result<Arc<dyn Topology>, SpecError> {
     Ok(match spec {
         spec::Topology::Dragonfly(spec) => Arc::new(Dragonfly::new(spec)?),
+        spec::Topology::Hyperx(spec) => Arc::new(HyperX::new(spec)?),
         spec::Topology::Crossbar(spec) => Arc::new(Crossbar::new(spec)?),
     })
 }

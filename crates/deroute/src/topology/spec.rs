@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub enum Topology {
     /// Groups of fully connected routers, fully connected by global links (thesis 2.2.1).
     Dragonfly(DragonflySpec),
+    /// A lattice, fully connected in every dimension: HyperX, flattened butterfly, hypercube.
+    Hyperx(HyperXSpec),
     /// One switch with every host on it: the reference without a network.
     Crossbar(CrossbarSpec),
 }
@@ -51,6 +53,19 @@ pub enum Arrangement {
     Palmtree,
     /// Absolute: the links of a group reach groups 0, 1, 2, ... in order, its own left out.
     Consecutive,
+}
+
+/// A HyperX. Link classes: `dim1`, `dim2`, ... in the order of `widths`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HyperXSpec {
+    /// Routers along each dimension, 2 to 256; 1 to 8 dimensions.
+    pub widths: Vec<u32>,
+    /// Hosts of every router.
+    pub hosts: u32,
+    /// Parallel links between two routers that differ in one coordinate. Default 1.
+    #[serde(default = "one")]
+    pub trunk: u32,
 }
 
 /// A single switch. It has no links between routers.

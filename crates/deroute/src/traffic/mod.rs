@@ -4,6 +4,7 @@
 //! add a pattern: a file, a variant in `spec.rs`, a line in [`pattern`].
 
 mod adversarial;
+mod lattice;
 mod mix;
 mod permutation;
 pub mod spec;
@@ -42,6 +43,15 @@ pub fn pattern(
             adversarial::consecutive(*groups, path, setting)
         }
         spec::Pattern::Permutation { seed } => permutation::build(*seed, path, setting),
+        spec::Pattern::BitComplement => lattice::build(lattice::Kind::All, path, setting),
+        spec::Pattern::Complement { dimension } => {
+            let one = lattice::Kind::One((*dimension as usize).wrapping_sub(1));
+            lattice::build(one, &format!("{path}.complement.dimension"), setting)
+        }
+        spec::Pattern::Swap2 => lattice::build(lattice::Kind::Swap2, path, setting),
+        spec::Pattern::DimensionComplementReverse => {
+            lattice::build(lattice::Kind::Reverse, path, setting)
+        }
         spec::Pattern::Mix(shares) => mix::build(shares, path, setting),
     }
 }

@@ -118,6 +118,17 @@ pub enum Pattern {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seed: Option<u64>,
     },
+    /// BC: the complement of every coordinate of a lattice, and of the place on the router.
+    BitComplement,
+    /// URB: the complement of one coordinate, uniform in the others.
+    Complement {
+        /// The dimension, counted from 1.
+        dimension: u32,
+    },
+    /// S2: even hosts complement the first coordinate only, odd ones the second.
+    Swap2,
+    /// DCR: the first coordinate becomes the complement of the last, which is uniform.
+    DimensionComplementReverse,
     /// MIX: each packet follows one of several patterns.
     Mix(Vec<Share>),
 }

@@ -52,7 +52,7 @@ fn run(spec: &Spec, threads: usize) -> Result<Outcome, RunError> {
         let agent = Box::new(move |_, _| -> Box<dyn Routing> {
             Box::new(Ring { topology: Arc::clone(&topology), routers: 4 })
         });
-        Ok(Plan { agent, nonminimal: false })
+        Ok(Plan { agent, vcs: Vec::new() })
     };
     let simulation = Simulation::build_with(spec, &plan).unwrap();
     let options = RunOptions { threads, partitions: None };

@@ -3,6 +3,7 @@
 //! formula says, never depend on itself, and never go in circles.
 
 mod deadlock;
+mod lattice;
 mod paths;
 #[path = "../support/mod.rs"]
 mod support;

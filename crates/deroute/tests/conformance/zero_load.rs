@@ -77,7 +77,8 @@ fn fabric(spec: &Spec, topology: &Arc<dyn deroute::topology::Topology>) -> Fabri
     let link = |name: &&str| number(&spec.network.links[*name].latency);
     let latency = topology.classes().iter().map(link).collect();
     let scale = Scale::new(&spec.units.cycle, &spec.units.phit).unwrap();
-    Fabric { topology: Arc::clone(topology), latency, scale }
+    let vcs = topology.classes().iter().map(|name| spec.network.links[*name].vcs).collect();
+    Fabric { topology: Arc::clone(topology), latency, vcs, scale }
 }
 
 /// Closed form of the latency of each packet, on the path that the routing chooses in an empty

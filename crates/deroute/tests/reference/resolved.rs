@@ -56,8 +56,9 @@ impl Resolved {
         };
         let classes: Vec<Class> = topology.classes().iter().map(class).collect();
         let latency = classes.iter().map(|class| class.latency).collect();
+        let vcs = classes.iter().map(|class| class.vcs as u8).collect();
         let scale = Scale::new(&spec.units.cycle, &spec.units.phit).expect("sensible units");
-        let fabric = Fabric { topology: Arc::clone(&topology), latency, scale };
+        let fabric = Fabric { topology: Arc::clone(&topology), latency, vcs, scale };
         let plan = routing::build(&spec.routing, &fabric).expect("a possible routing");
         let Warmup::Fixed(warmup) = &spec.run.warmup else { panic!("not a fixed warm-up") };
         let from = whole(warmup);

@@ -48,6 +48,10 @@ fn endure(spec: &Spec) -> Result<(), TestCaseError> {
 fn hosts(spec: &Spec) -> Option<u128> {
     match &spec.network.topology {
         Topology::Crossbar(crossbar) => Some(crossbar.hosts.into()),
+        Topology::Hyperx(lattice) => {
+            let widths = lattice.widths.iter().map(|&width| u128::from(width));
+            widths.take(16).try_fold(u128::from(lattice.hosts), u128::checked_mul)
+        }
         Topology::Dragonfly(fly) => {
             let [p, a, h] = [fly.p, fly.a, fly.h].map(u128::from);
             let most = (a * h).checked_div(fly.trunk.into())? + 1;

@@ -115,6 +115,45 @@ pub const SWITCHES: [&str; 16] = [
     "{ output_queued = { pipeline = 90, output_buffer = 100 } }",
 ];
 
+/// Lattices.
+pub const LATTICES: [&str; 7] = [
+    "{ widths = [2], hosts = 2 }",
+    "{ widths = [4], hosts = 2 }",
+    "{ widths = [3, 4], hosts = 2 }",
+    "{ widths = [4, 4], hosts = 3 }",
+    "{ widths = [2, 2, 2, 2], hosts = 1 }",
+    "{ widths = [4, 2, 4], hosts = 1 }",
+    "{ widths = [4, 2], hosts = 2, trunk = 2 }",
+];
+
+/// Routings of a lattice.
+pub const LATTICE_ROUTINGS: [&str; 13] = [
+    "{ minimal = {} }",
+    "{ valiant = {} }",
+    "{ valiant = { restricted = true, recompute = true } }",
+    "{ ugal = {} }",
+    "{ ugal = { restricted = true, recompute = true, queue = 'vc' } }",
+    "{ piggyback = { flag_threshold = 3 } }",
+    "{ dimwar = {} }",
+    "{ dimwar = { queue = 'port' } }",
+    "{ omniwar = {} }",
+    "{ omniwar = { deroutes = 0 } }",
+    "{ omniwar = { deroutes = 1, queue = 'port' } }",
+    "{ omniwar = { back_to_back = false } }",
+    "{ omniwar = { deroutes = 2, back_to_back = false } }",
+];
+
+/// Patterns of a lattice; not every lattice has all of them.
+pub const LATTICE_PATTERNS: [&str; 7] = [
+    "'uniform'",
+    "'bit_complement'",
+    "{ complement = { dimension = 1 } }",
+    "{ complement = { dimension = 2 } }",
+    "'swap2'",
+    "'dimension_complement_reverse'",
+    "{ permutation = { seed = 3 } }",
+];
+
 /// Dragonflies: p, a, h, groups, trunk, arrangement, mirror.
 pub const DRAGONFLIES: [&str; 10] = [
     "{ p = 1, a = 2, h = 1 }",

@@ -61,11 +61,25 @@ pub fn dragonfly(p: u32, a: u32, h: u32) -> Spec {
     spec
 }
 
+/// A lattice: as [`dragonfly`], with 9 VCs in every dimension.
+pub fn lattice(text: &str) -> Spec {
+    let mut spec = dragonfly(1, 2, 1);
+    spec.network.topology = Topology::Hyperx(value(text));
+    let link = |dim: u32| {
+        let latency = 3 + 4 * dim;
+        let link = format!("{{ latency = {latency}, vcs = 9, buffer = {} }}", 16 + 4 * dim);
+        (format!("dim{dim}"), value(&link))
+    };
+    let Topology::Hyperx(lattice) = &spec.network.topology else { unreachable!() };
+    spec.network.links = (1..=lattice.widths.len() as u32).map(link).collect();
+    spec
+}
+
 /// The wiring of a Dragonfly's spec.
 pub fn wiring(spec: &mut Spec) -> &mut DragonflySpec {
     match &mut spec.network.topology {
         Topology::Dragonfly(dragonfly) => dragonfly,
-        Topology::Crossbar(_) => panic!("not a Dragonfly"),
+        _ => panic!("not a Dragonfly"),
     }
 }
 

@@ -1,0 +1,105 @@
+//! DimWAR: dimensionally-ordered weighted adaptive routing.
+//!
+//! # What it does
+//! Takes the dimensions of a lattice in order. In each, a packet goes straight to the coordinate of its
+//! destination, or first to any other coordinate and then straight. The decision is taken anew in every
+//! router: the output with the least `(Q + 1) * hops`, ties at random.
+//!
+//! # Source
+//! McDonald et al., "Practical and efficient incremental adaptive routing for HyperX networks", SC 2019,
+//! 5.1.
+//!
+//! # Parameters
+//! `queue` (default `vc`): what `Q` measures. Every place on the path has as many VCs as there are for it;
+//! a packet takes the emptiest.
+//!
+//! # Deadlock freedom
+//! Two classes of VCs for any number of dimensions: a deroute takes the second, a hop to the
+//! destination's coordinate the first. After a deroute the next hop is a straight one, and dimensions
+//! are in order, so that places only grow.
+//!
+//! # Limits
+//! One deroute in each dimension; needs a lattice.
+//!
+//! # Example
+//! ```toml
+//! [routing.dimwar]
+//! ```
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::weights::{Best, Classes};
+use super::{Fabric, Header, Plan, RouterView, Routing, require_lattice};
+use crate::probe::PathKind;
+use crate::spec::{QueueMetric, SpecError};
+use crate::topology::{Hop, Topology, VcNeed};
+
+/// Parameters of DimWAR.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DimWarSpec {
+    /// What `Q` measures. Default `vc`.
+    pub queue: QueueMetric,
+}
+
+impl Default for DimWarSpec {
+    fn default() -> Self {
+        Self { queue: QueueMetric::Vc }
+    }
+}
+
+struct DimWar {
+    topology: Arc<dyn Topology>,
+    classes: Classes,
+}
+
+/// Classes of VCs: straight hops, deroutes.
+const CLASSES: u8 = 2;
+
+pub fn plan(spec: &DimWarSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
+    require_lattice(fabric, "routing.dimwar")?;
+    let topology = Arc::clone(&fabric.topology);
+    let why = "deroutes need a second class of VCs";
+    let need = |class: &&'static str| VcNeed { class, vcs: CLASSES, why };
+    let vcs = topology.classes().iter().map(need).collect();
+    let classes = Classes::new(fabric, CLASSES, spec.queue);
+    let agent = Box::new(move |_, _| -> Box<dyn Routing> {
+        Box::new(DimWar { topology: Arc::clone(&topology), classes: classes.clone() })
+    });
+    Ok(Plan { agent, vcs })
+}
+
+impl Routing for DimWar {
+    fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
+        let Some(lattice) = self.topology.lattice() else { unreachable!("checked by `plan`") };
+        let (at, to) = (view.router, header.destination);
+        let dim = lattice.first_unaligned(at, to).unwrap_or(0);
+        let hops = lattice.unaligned(at, to).count() as u32;
+        let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
+        // Places: a deroute and a straight hop in every dimension.
+        let place = 2 * dim as u8 + 1;
+        let free = header.place < place;
+        let mut best = Best::none();
+        for other in (0..lattice.width(dim)).filter(|&other| other != from) {
+            let derouted = other != target;
+            if derouted && !free {
+                continue;
+            }
+            let (class, turn) = (u8::from(derouted), u32::from(derouted));
+            for copy in 0..lattice.trunk() {
+                let port = lattice.port(dim, from, other, copy);
+                let (vc, queue) = self.classes.look(view, dim, port, class);
+                let hop = Hop { port, vc, place: place + 1 - class };
+                best.offer(view, hop, (queue, hops + turn), derouted);
+            }
+        }
+        let (hop, derouted) = best.choice();
+        if derouted {
+            header.kind = PathKind::Derouted;
+        }
+        hop
+    }
+}

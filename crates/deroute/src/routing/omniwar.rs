@@ -1,0 +1,131 @@
+//! OmniWAR: omni-dimensional weighted adaptive routing.
+//!
+//! # What it does
+//! In every router a packet may take any dimension in which it is not aligned with its destination:
+//! straight to the destination's coordinate, or, while it has hops to spare, to any other one. The
+//! decision is taken anew in every router: the output with the least `(Q + 1) * hops`, ties at random.
+//!
+//! # Source
+//! McDonald et al., "Practical and efficient incremental adaptive routing for HyperX networks", SC 2019,
+//! 5.2.
+//!
+//! # Parameters
+//! `deroutes` M: hops to spare (default: as many as there are dimensions). `back_to_back` (default
+//! true): two deroutes in a row may be in the same dimension. `queue` (default `vc`): what `Q`
+//! measures.
+//!
+//! # Deadlock freedom
+//! Distance classes: the n-th hop takes the n-th of N + M classes of VCs.
+//!
+//! # Limits
+//! Needs a lattice, and N + M VCs in every dimension.
+//!
+//! # Example
+//! ```toml
+//! [routing.omniwar]
+//! deroutes = 5
+//! ```
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::weights::{Best, Classes};
+use super::{Fabric, Header, Plan, RouterView, Routing, require_lattice};
+use crate::ids::RouterId;
+use crate::probe::PathKind;
+use crate::spec::{QueueMetric, SpecError};
+use crate::topology::{Hop, Topology, VcNeed};
+
+/// Parameters of OmniWAR.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct OmniWarSpec {
+    /// M: deroutes that a packet may take. Default: the number of dimensions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deroutes: Option<u8>,
+    /// Two deroutes in a row may be in the same dimension. Default `true`.
+    pub back_to_back: bool,
+    /// What `Q` measures. Default `vc`.
+    pub queue: QueueMetric,
+}
+
+impl Default for OmniWarSpec {
+    fn default() -> Self {
+        Self { deroutes: None, back_to_back: true, queue: QueueMetric::Vc }
+    }
+}
+
+struct OmniWar {
+    topology: Arc<dyn Topology>,
+    classes: Classes,
+    /// N + M.
+    hops: u8,
+    back_to_back: bool,
+}
+
+pub fn plan(spec: &OmniWarSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
+    require_lattice(fabric, "routing.omniwar")?;
+    let topology = Arc::clone(&fabric.topology);
+    let dims = topology.classes().len() as u8;
+    let deroutes = spec.deroutes.unwrap_or(dims);
+    let hops = dims.saturating_add(deroutes);
+    if hops > 64 {
+        let message = format!("{dims} dimensions and {deroutes} deroutes are too many hops");
+        let choices = [format!("0 to {}", 64 - dims)];
+        return Err(SpecError::new("routing.omniwar.deroutes", message).choices(choices));
+    }
+    let why = "each of at most N + M hops takes the next class of VCs";
+    let need = |class: &&'static str| VcNeed { class, vcs: hops, why };
+    let vcs = topology.classes().iter().map(need).collect();
+    let classes = Classes::new(fabric, hops, spec.queue);
+    let back_to_back = spec.back_to_back;
+    let agent = Box::new(move |_, _| -> Box<dyn Routing> {
+        let (topology, classes) = (Arc::clone(&topology), classes.clone());
+        Box::new(OmniWar { topology, classes, hops, back_to_back })
+    });
+    Ok(Plan { agent, vcs })
+}
+
+impl Routing for OmniWar {
+    fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
+        let Some(lattice) = self.topology.lattice() else { unreachable!("checked by `plan`") };
+        let (at, to) = (view.router, header.destination);
+        let left = lattice.unaligned(at, to).count() as u32;
+        let class = header.place;
+        let spare = u32::from(self.hops - class) > left;
+        // The dimension of the last hop, if that was a deroute that must not be repeated.
+        let last = (!self.back_to_back && header.root != STRAIGHT).then_some(header.root.index());
+        let mut best = Best::none();
+        let mut derouted_in = STRAIGHT;
+        for dim in lattice.unaligned(at, to) {
+            let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
+            for other in (0..lattice.width(dim)).filter(|&other| other != from) {
+                let derouted = other != target;
+                if derouted && (!spare || last == Some(dim)) {
+                    continue;
+                }
+                for copy in 0..lattice.trunk() {
+                    let port = lattice.port(dim, from, other, copy);
+                    let (vc, queue) = self.classes.look(view, dim, port, class);
+                    let hop = Hop { port, vc, place: class + 1 };
+                    best.offer(view, hop, (queue, left + u32::from(derouted)), derouted);
+                    if best.choice().0 == hop {
+                        derouted_in = if derouted { RouterId(dim as u32) } else { STRAIGHT };
+                    }
+                }
+            }
+        }
+        // There is no intermediate router: its place in the header remembers the dimension.
+        header.root = derouted_in;
+        let (hop, derouted) = best.choice();
+        if derouted {
+            header.kind = PathKind::Derouted;
+        }
+        hop
+    }
+}
+
+/// The last hop was no deroute.
+const STRAIGHT: RouterId = Header::UNDRAWN;

@@ -1,0 +1,209 @@
+//! HyperX and flattened butterfly.
+//!
+//! # What it does
+//! Routers form a lattice; those that differ in one coordinate only are fully connected, by `trunk`
+//! parallel links. Every width equal to the hosts of a router is a flattened butterfly, every width 2
+//! a hypercube. Ports of a router: hosts, then for each dimension the other coordinates in ascending
+//! order, the links to one of them side by side.
+//!
+//! # Source
+//! Ahn et al., SC 2009; McDonald et al., SC 2019, 3.1 and 6; thesis 2.2.
+//!
+//! # Parameters
+//! `widths` of the dimensions, `hosts` of every router, `trunk` (default 1).
+//!
+//! # Deadlock freedom
+//! Shortest paths take the dimensions in order, on one VC to the intermediate router or directly to
+//! the destination, and on the next one from there. Places only grow.
+//!
+//! # Limits
+//! At most 8 dimensions. Of parallel links, a shortest path uses the one that the destination's
+//! number gives.
+//!
+//! # Example
+//! ```toml
+//! [network.topology.hyperx]
+//! widths = [8, 8, 8]
+//! hosts = 8
+//! ```
+
+use std::ops::Range;
+
+use super::spec::HyperXSpec;
+use super::{Hop, Lattice, Leg, Peer, Topology, VcNeed};
+use crate::ids::{HostId, PortId, RouterId, VcId};
+use crate::rng::Stream;
+use crate::spec::{PhaseA, SpecError, VcUse};
+
+/// A HyperX network.
+#[derive(Clone, Debug)]
+pub struct HyperX {
+    lattice: Lattice,
+}
+
+/// Names of the link classes.
+const CLASSES: [&str; 8] = ["dim1", "dim2", "dim3", "dim4", "dim5", "dim6", "dim7", "dim8"];
+
+impl HyperX {
+    /// Checks the geometry.
+    ///
+    /// # Errors
+    /// Widths or sizes that are impossible.
+    pub fn new(spec: &HyperXSpec) -> Result<Self, SpecError> {
+        let path = |key: &str| format!("network.topology.hyperx.{key}");
+        if spec.widths.is_empty() || spec.widths.len() > CLASSES.len() {
+            let message = format!("{} dimensions", spec.widths.len());
+            return Err(SpecError::new(path("widths"), message).choices(["1 to 8 dimensions"]));
+        }
+        for (dim, &width) in spec.widths.iter().enumerate() {
+            if !(2..=256).contains(&width) {
+                let message = format!("{width} routers are no dimension");
+                let at = path(&format!("widths[{dim}]"));
+                return Err(SpecError::new(at, message).choices(["2 to 256"]));
+            }
+        }
+        for (key, value) in [("hosts", spec.hosts), ("trunk", spec.trunk)] {
+            if !(1..=1024).contains(&value) {
+                let message = format!("{value} is out of range");
+                return Err(SpecError::new(path(key), message).choices(["1 to 1024"]));
+            }
+        }
+        let routers: u64 = spec.widths.iter().map(|&width| u64::from(width)).product();
+        let hosts = routers * u64::from(spec.hosts);
+        if hosts > 1 << 24 {
+            let message = format!("{hosts} hosts are too many");
+            return Err(SpecError::new(path("widths"), message).choices(["at most 16777216 hosts"]));
+        }
+        let others: u32 = spec.widths.iter().map(|&width| width - 1).sum();
+        let radix = spec.hosts + others * spec.trunk;
+        if radix > 1024 {
+            let message = format!("a router would have {radix} ports");
+            return Err(SpecError::new(path("hosts"), message).choices(["at most 1024 ports"]));
+        }
+        Ok(Self { lattice: Lattice::new(&spec.widths, spec.hosts, spec.trunk) })
+    }
+}
+
+impl Topology for HyperX {
+    fn routers(&self) -> u32 {
+        self.lattice.routers()
+    }
+
+    fn hosts(&self) -> u32 {
+        self.lattice.routers() * self.lattice.hosts()
+    }
+
+    fn radix(&self, _router: RouterId) -> u16 {
+        self.lattice.radix()
+    }
+
+    fn peer(&self, router: RouterId, port: PortId) -> Peer {
+        let lattice = &self.lattice;
+        let Some((dim, to, copy)) = lattice.link(router, port) else {
+            return Peer::Host(HostId(router.0 * lattice.hosts() + u32::from(port.0)));
+        };
+        let back = lattice.port(dim, to, lattice.coordinate(router, dim), copy);
+        let router = lattice.moved(router, dim, to);
+        Peer::Router { router, port: back, class: dim as u8 }
+    }
+
+    fn router_of(&self, host: HostId) -> RouterId {
+        RouterId(host.0 / self.lattice.hosts())
+    }
+
+    fn port_of(&self, host: HostId) -> PortId {
+        PortId((host.0 % self.lattice.hosts()) as u16)
+    }
+
+    fn classes(&self) -> &'static [&'static str] {
+        &CLASSES[..self.lattice.dims()]
+    }
+
+    #[inline]
+    fn next_hop(&self, at: RouterId, to: RouterId, leg: Leg, _place: u8, _vc_use: VcUse) -> Hop {
+        let lattice = &self.lattice;
+        let dim = lattice.first_unaligned(at, to).unwrap_or(0);
+        let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
+        let port = lattice.port(dim, from, target, to.0 % lattice.trunk());
+        let second = leg == Leg::PhaseB;
+        let before = if second { lattice.dims() } else { 0 };
+        Hop { port, vc: VcId(u8::from(second)), place: (before + dim) as u8 + 1 }
+    }
+
+    fn distance(&self, from: RouterId, to: RouterId) -> u32 {
+        self.lattice.unaligned(from, to).count() as u32
+    }
+
+    fn vcs_needed(&self, nonminimal: bool) -> Vec<VcNeed> {
+        let (vcs, why) = if nonminimal {
+            (2, "dimension order to the intermediate router on one VC, and from there on the next")
+        } else {
+            (1, "dimension order needs one VC")
+        };
+        self.classes().iter().map(|class| VcNeed { class, vcs, why }).collect()
+    }
+
+    fn policies(&self) -> &'static [PhaseA] {
+        &[PhaseA::Lgl]
+    }
+
+    fn intermediate(
+        &self,
+        policy: PhaseA,
+        _own_group: bool,
+        _from: RouterId,
+        rng: &mut Stream,
+    ) -> Option<RouterId> {
+        (policy == PhaseA::Lgl).then(|| RouterId(rng.below(self.lattice.routers())))
+    }
+
+    /// The routers that share the coordinates of the aligned dimensions.
+    fn shared_partition(&self, from: RouterId, to: RouterId, rng: &mut Stream) -> Option<RouterId> {
+        let draw = |at: RouterId, dim: usize| {
+            let drawn = rng.below(self.lattice.width(dim));
+            self.lattice.moved(at, dim, drawn)
+        };
+        Some(self.lattice.unaligned(from, to).fold(from, draw))
+    }
+
+    /// A row along the first dimension.
+    fn domain(&self, router: RouterId) -> u32 {
+        router.0 / self.lattice.width(0)
+    }
+
+    fn exit(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)> {
+        let lattice = &self.lattice;
+        let owner = lattice.moved(from, 0, lattice.coordinate(to, 0));
+        let hop = self.next_hop(owner, to, Leg::Minimal, 0, VcUse::PathPosition);
+        (owner != to).then_some((owner, hop.port))
+    }
+
+    fn exits(&self, router: RouterId) -> Range<u16> {
+        let row = (self.lattice.width(0) - 1) * self.lattice.trunk();
+        (self.lattice.hosts() + row) as u16..self.radix(router)
+    }
+
+    fn hosts_ahead(&self, _from: HostId, _offset: i64) -> Option<Range<u32>> {
+        None
+    }
+
+    fn groups(&self) -> u32 {
+        1
+    }
+
+    fn parallel_links(&self) -> u32 {
+        0
+    }
+
+    fn hosts_of_next_router(&self, _from: HostId) -> Option<Range<u32>> {
+        None
+    }
+
+    fn exits_per_router(&self) -> u32 {
+        0
+    }
+
+    fn lattice(&self) -> Option<&Lattice> {
+        Some(&self.lattice)
+    }
+}

@@ -1,0 +1,118 @@
+//! Patterns of a lattice: complements of coordinates.
+//!
+//! # What it does
+//! The complement of a coordinate `c` along a dimension of width `w` is `w - 1 - c`.
+//! - `bit_complement` (BC): every coordinate is complemented, and the host's place on its router.
+//! - `complement` (URB): one coordinate is complemented, the others and the place are uniform.
+//! - `swap2` (S2): hosts with an even place complement the first coordinate, the others the second.
+//! - `dimension_complement_reverse` (DCR): the first coordinate becomes the complement of the last, those
+//!   between are complemented, the last and the place are uniform, so that the routers of a line send to
+//!   those of one other line.
+//!
+//! # Source
+//! McDonald et al., SC 2019, 6.1.
+//!
+//! # Parameters
+//! `dimension` of `complement`, counted from 1.
+
+use super::{Pattern, Setting};
+use crate::ids::{HostId, RouterId};
+use crate::rng::Stream;
+use crate::spec::SpecError;
+use crate::topology::Lattice;
+
+/// Which coordinates are complemented.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    All,
+    One(usize),
+    Swap2,
+    Reverse,
+}
+
+struct Complement {
+    lattice: Lattice,
+    kind: Kind,
+}
+
+impl Complement {
+    fn flip(&self, router: RouterId, dim: usize) -> RouterId {
+        let to = self.lattice.width(dim) - 1 - self.lattice.coordinate(router, dim);
+        self.lattice.moved(router, dim, to)
+    }
+
+    fn once(&self, source: HostId, rng: &mut Stream) -> HostId {
+        let (lattice, hosts) = (&self.lattice, self.lattice.hosts());
+        let (router, place) = (RouterId(source.0 / hosts), source.0 % hosts);
+        let mut drawn = |router, dim| lattice.moved(router, dim, rng.below(lattice.width(dim)));
+        let (to, place) = match self.kind {
+            Kind::All => {
+                let all = (0..lattice.dims()).fold(router, |to, dim| self.flip(to, dim));
+                (all, Some(hosts - 1 - place))
+            }
+            Kind::One(one) => {
+                let others = (0..lattice.dims()).filter(|&dim| dim != one);
+                (others.fold(self.flip(router, one), &mut drawn), None)
+            }
+            Kind::Swap2 => (self.flip(router, (place % 2) as usize), Some(place)),
+            Kind::Reverse => {
+                let last = lattice.dims() - 1;
+                let far = lattice.width(last) - 1 - lattice.coordinate(router, last);
+                let to = lattice.moved(router, 0, far);
+                let to = (1..last).fold(to, |to, dim| self.flip(to, dim));
+                (drawn(to, last), None)
+            }
+        };
+        HostId(to.0 * hosts + place.unwrap_or_else(|| rng.below(hosts)))
+    }
+}
+
+impl Pattern for Complement {
+    fn draw(&self, source: HostId, rng: &mut Stream) -> HostId {
+        loop {
+            let to = self.once(source, rng);
+            if to != source {
+                return to;
+            }
+        }
+    }
+}
+
+pub(super) fn build(
+    kind: Kind,
+    path: &str,
+    setting: &Setting<'_>,
+) -> Result<Box<dyn Pattern>, SpecError> {
+    let Some(lattice) = setting.topology.lattice() else {
+        let message = "the routers of this topology form no lattice";
+        return Err(SpecError::new(path, message).choices(["network.topology.hyperx"]));
+    };
+    let (dims, odd) = (lattice.dims(), |dim: usize| lattice.width(dim) % 2 == 1);
+    let refuse = |message: String, choices: &str| {
+        Err(SpecError::new(path, message).choices([choices.to_owned()]))
+    };
+    match kind {
+        Kind::One(dim) if dim >= dims => {
+            let message = format!("there is no dimension {}", dim.wrapping_add(1));
+            return refuse(message, &format!("1 to {dims}"));
+        }
+        Kind::One(dim) if dims == 1 && odd(dim) && lattice.hosts() == 1 => {
+            return refuse("the host in the middle would send to itself".into(), "an even width");
+        }
+        Kind::All if (0..dims).all(odd) && lattice.hosts() % 2 == 1 => {
+            return refuse("the host in the middle would send to itself".into(), "an even width");
+        }
+        Kind::Swap2 | Kind::Reverse if dims < 2 => {
+            return refuse("one dimension is too few".into(), "two dimensions or more");
+        }
+        Kind::Swap2 if odd(0) || odd(1) && lattice.hosts() > 1 => {
+            return refuse("routers in the middle would send to themselves".into(), "even widths");
+        }
+        Kind::Reverse if lattice.width(0) != lattice.width(dims - 1) => {
+            let message = "the first and the last dimension have different widths".into();
+            return refuse(message, "equal widths");
+        }
+        _ => {}
+    }
+    Ok(Box::new(Complement { lattice: lattice.clone(), kind }))
+}

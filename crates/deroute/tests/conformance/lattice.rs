@@ -1,0 +1,138 @@
+//! What every entry of the catalogue must do on a HyperX.
+
+use std::collections::BTreeSet;
+
+use deroute::Simulation;
+use deroute::ids::{HostId, PortId, RouterId};
+use deroute::spec::{Spec, Warmup};
+use deroute::topology::Peer;
+
+use super::support::catalogue::{
+    INJECTIONS, LATTICE_PATTERNS, LATTICE_ROUTINGS, LATTICES, SIZES, SWITCHES,
+};
+use super::support::{self, value};
+
+fn dressed(lattice: &str, routing: &str, pattern: &str, turn: usize) -> Spec {
+    let mut spec = support::lattice(lattice);
+    spec.routing = value(routing);
+    spec.traffic.pattern = value(pattern);
+    spec.network.switch = value(SWITCHES[turn % SWITCHES.len()]);
+    spec.traffic.packet_size = value(SIZES[turn % SIZES.len()]);
+    spec.traffic.injection = value(INJECTIONS[turn % INJECTIONS.len()]);
+    spec.traffic.load = [0.05, 0.3, 0.6, 0.97][turn % 4];
+    spec.run.seed = turn as u64;
+    spec.run.warmup = Warmup::Fixed(500.into());
+    spec.run.measure = 2_000.into();
+    spec.checks.full = true;
+    spec.checks.dependencies = true;
+    spec.checks.watchdog = Some(400.into());
+    spec
+}
+
+/// Conservation, an acyclic dependency graph, a silent watchdog, and the same bytes however the run
+/// is divided: every lattice with every routing and every pattern that it has.
+#[test]
+fn every_entry_is_sound_and_deterministic() {
+    let mut runs = 0;
+    for (l, lattice) in LATTICES.into_iter().enumerate() {
+        for (r, routing) in LATTICE_ROUTINGS.into_iter().enumerate() {
+            for (p, pattern) in LATTICE_PATTERNS.into_iter().enumerate() {
+                let spec = dressed(lattice, routing, pattern, l + 3 * r + 5 * p);
+                match Simulation::build(&spec) {
+                    Ok(_) => runs += 1,
+                    Err(error) => {
+                        assert!(error.path.starts_with("traffic.pattern"), "{error}");
+                        continue;
+                    }
+                }
+                let outcome = super::run(&spec, 1, Some(1));
+                let packets = outcome.packets;
+                assert_eq!(packets.generated, packets.delivered + packets.in_flight);
+                assert!(packets.delivered > 0, "nothing arrived\n{}", support::show(&spec));
+                let again = super::run(&spec, 2, Some(usize::MAX));
+                assert!(outcome == again, "division matters\n{}", support::show(&spec));
+            }
+        }
+    }
+    assert!(runs > 500, "{runs}");
+}
+
+/// Every wire has two ends, every host one port, and distances are the dimensions that differ.
+#[test]
+fn wiring_is_consistent() {
+    for lattice in LATTICES {
+        let topology = Simulation::build(&support::lattice(lattice)).unwrap().topology();
+        let mut hosts = BTreeSet::new();
+        for router in (0..topology.routers()).map(RouterId) {
+            for port in (0..topology.radix(router)).map(PortId) {
+                match topology.peer(router, port) {
+                    Peer::Host(host) => {
+                        assert!(hosts.insert(host.0), "{host} has two ports");
+                        assert_eq!(topology.router_of(host), router);
+                        assert_eq!(topology.port_of(host), port);
+                    }
+                    Peer::Router { router: other, port: far, class } => {
+                        let back = Peer::Router { router, port, class };
+                        assert_eq!(topology.peer(other, far), back, "{lattice}");
+                        assert_eq!(topology.distance(router, other), 1, "{lattice}");
+                        let (here, there) = (topology.domain(router), topology.domain(other));
+                        assert_eq!(here == there, class == 0, "{lattice}");
+                    }
+                    Peer::Unused => panic!("a lattice has no unused port"),
+                }
+            }
+        }
+        assert_eq!(hosts.len(), topology.hosts() as usize);
+    }
+}
+
+/// Paths through the empty network arrive: minimal ones after the dimensions that differ, those of
+/// the incremental routings as well, because nothing is in the way.
+#[test]
+fn paths_of_an_empty_network() {
+    for lattice in LATTICES {
+        for routing in LATTICE_ROUTINGS {
+            let mut spec = support::lattice(lattice);
+            spec.routing = value(routing);
+            let simulation = Simulation::build(&spec).unwrap();
+            let topology = simulation.topology();
+            let direct = ["minimal", "dimwar", "omniwar"].iter().any(|name| routing.contains(name));
+            for (from, to) in (0..topology.hosts()).flat_map(|a| [(a, 0), (0, a)]) {
+                let path = simulation.trace(HostId(from), HostId(to), 1);
+                let path = path.unwrap_or_else(|| panic!("{routing} {from} {to}"));
+                let (a, b) = (topology.router_of(HostId(from)), topology.router_of(HostId(to)));
+                let distance = topology.distance(a, b) as usize;
+                let most = if direct { distance } else { 2 * topology.classes().len() };
+                assert!((distance..=most).contains(&(path.len() - 1)), "{routing} {from} {to}");
+            }
+        }
+    }
+}
+
+/// What the paper shows, on a lattice of 4 x 4 x 4 with four hosts a router. A complement along one
+/// dimension leaves dimension order a quarter of the load, and DimWAR nearly half. Where all routers
+/// of a line send to one other line, only OmniWAR finds ways around.
+#[test]
+fn complements_need_deroutes() {
+    let accepted = |routing: &str, pattern: &str| {
+        let mut spec = support::lattice("{ widths = [4, 4, 4], hosts = 4 }");
+        spec.routing = value(routing);
+        spec.traffic.pattern = value(pattern);
+        spec.traffic.load = 1.0;
+        spec.network.switch =
+            value("{ combined_queued = { speedup = 2, pipeline = 3, output_buffer = 32 } }");
+        for link in spec.network.links.values_mut() {
+            link.buffer = 40.into();
+        }
+        spec.run.warmup = Warmup::Fixed(2_000.into());
+        spec.run.measure = 4_000.into();
+        support::run(&spec).load.accepted
+    };
+    let [dor, dimwar, omniwar] = ["{ minimal = {} }", "{ dimwar = {} }", "{ omniwar = {} }"];
+    let complement = "{ complement = { dimension = 2 } }";
+    assert!((0.24..=0.251).contains(&accepted(dor, complement)));
+    assert!((0.42..=0.501).contains(&accepted(dimwar, complement)));
+    let reverse = "'dimension_complement_reverse'";
+    assert!(accepted(dor, reverse) <= 1.0 / 16.0 + 0.001);
+    assert!(accepted(omniwar, reverse) > 2.0 * accepted(dimwar, reverse));
+}
