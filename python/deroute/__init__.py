@@ -8,7 +8,7 @@ One point in a notebook:
         "network": {
             "topology": {"dragonfly": {"p": 2, "a": 4, "h": 2}},
             "links": {
-                "local": {"latency": "15 ns", "vcs": 2, "buffer": "9 KB"},
+                "local": {"latency": "15 ns", "vcs": 2, "buffer": "18 KB"},
                 "global": {"latency": "150 ns", "vcs": 1, "buffer": "45 KB"},
             },
             "nic": {"injection_queue": "126 KB"},

@@ -61,7 +61,6 @@ impl Case {
     fn spec(&self) -> Spec {
         let (h, a) = (self.h, 2 * self.h);
         let (vl, vg) = if self.routing == MIN { (2, 1) } else { (4, 2) };
-        let (local, global) = (720 / vl, 1800 / vg);
         let cycles = match h {
             16 => 500,
             8 => 2_000,
@@ -72,8 +71,8 @@ impl Case {
         let text = format!(
             "[network.topology.dragonfly]\np = {h}\na = {a}\nh = {h}\n\
              [network.links]\n\
-             local = {{ latency = 15, vcs = {vl}, buffer = {local} }}\n\
-             global = {{ latency = 150, vcs = {vg}, buffer = {global} }}\n\
+             local = {{ latency = 15, vcs = {vl}, buffer = 720 }}\n\
+             global = {{ latency = 150, vcs = {vg}, buffer = 1800 }}\n\
              [network.nic]\ninjection_queue = 5040\n\
              [network.switch.combined_queued]\npipeline = 90\noutput_buffer = 630\n\
              [routing]\n{routing}\n\

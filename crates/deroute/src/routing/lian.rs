@@ -104,7 +104,7 @@ pub struct LianSpec {
     /// Decide and draw again in every cycle in which the packet waits at the head of its injection
     /// queue (thesis 5.3). Default `true`.
     pub recompute: bool,
-    /// What `Q` measures. Default `port`.
+    /// What `Q` measures. Default `vc`.
     pub queue: QueueMetric,
     /// What `H` of the minimal path counts. Default `path`.
     pub hops: HopCount,
@@ -128,7 +128,7 @@ impl Default for LianSpec {
             whole_path: false,
             restricted: true,
             recompute: true,
-            queue: QueueMetric::Port,
+            queue: QueueMetric::Vc,
             hops: HopCount::Path,
             vc_use: VcUse::PathPosition,
         }

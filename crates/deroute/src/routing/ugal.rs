@@ -9,7 +9,7 @@
 //! Thesis 2.3.3, equation 2-1.
 //!
 //! # Parameters
-//! `phase_a` (default `lgl`), `own_group` (default true), `threshold` T in phits (default 0), `queue` (default: the whole port),
+//! `phase_a` (default `lgl`), `own_group` (default true), `threshold` T in phits (default 0), `queue` (default: the VC that the packet would take),
 //! `hops` (default: those of the path), `redecide` (default false: the decision is taken once, when
 //! the packet is first considered at the head of the injection queue), `vc_use`.
 //!
@@ -55,7 +55,7 @@ pub struct UgalSpec {
     pub restricted: Option<bool>,
     /// `T` of equation 2-1 in phits; positive favours the minimal path. Default 0.
     pub threshold: i32,
-    /// What `Q` measures. Default `port`.
+    /// What `Q` measures. Default `vc`.
     pub queue: QueueMetric,
     /// What `H` of the minimal path counts. Default `path`.
     pub hops: HopCount,
@@ -76,7 +76,7 @@ impl Default for UgalSpec {
             own_group: true,
             restricted: None,
             threshold: 0,
-            queue: QueueMetric::Port,
+            queue: QueueMetric::Vc,
             hops: HopCount::Path,
             redecide: false,
             recompute: false,
@@ -91,9 +91,9 @@ impl Default for UgalSpec {
 #[serde(rename_all = "kebab-case")]
 pub enum QueueMetric {
     /// Sum over the VCs of the port.
-    #[default]
     Port,
-    /// The VC that the packet would take (FOGSim).
+    /// The VC that the packet would take.
+    #[default]
     Vc,
 }
 
