@@ -47,6 +47,7 @@ fn refusal(changes: &[(&str, &str)]) -> SpecError {
 
 /// One row: the changes, the path of the error, and what its text contains.
 type Row<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a [&'a str]);
+type LatticeRow<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a [&'a str]);
 
 fn check(rows: &[Row<'_>]) {
     for (changes, path, fragments) in rows {
@@ -410,7 +411,7 @@ fn lattice_refusal(lattice: &str, changes: &[(&str, &str)]) -> SpecError {
 fn lattices() {
     const CUBE: &str = "{ widths = [4, 4, 4], hosts = 4 }";
     const ODD: &str = "{ widths = [3, 3], hosts = 1 }";
-    let rows: [(&str, &[(&str, &str)], &str, &[&str]); 14] = [
+    let rows: [LatticeRow<'_>; 14] = [
         (
             CUBE,
             &[("network.topology.hyperx.widths", "[]")],
