@@ -30,8 +30,9 @@ _SHARE, _LOAD = "share", "load"
 _ORDINATES = {_SHARE: "Share of packets (%)", _LOAD: "Injected load (phits/host/cycle)"}
 
 # Grey for minimal, then blues that are the darker the longer the path may be.
-_COLOURS = ("#c4c4c4", "#08306b", "#2171b5", "#5aa2cf", "#a9d0e6")
-_HATCHES = ("", "", "////", "", "....")
+# Orange for paths with deroutes, in a lattice.
+_COLOURS = ("#c4c4c4", "#08306b", "#2171b5", "#5aa2cf", "#a9d0e6", "#d95f0e")
+_HATCHES = ("", "", "////", "", "....", "")
 
 # Cells (panel x series) in a row of the figure.
 _COLUMNS = 4

@@ -13,7 +13,15 @@
 //! McDonald et al., SC 2019, 6.1.
 //!
 //! # Parameters
-//! `dimension` of `complement`, counted from 1.
+//! `dimension` of `complement`, counted from 1; the others have none.
+//!
+//! # Limits
+//! Needs a HyperX; `swap2` one of at least two dimensions.
+//!
+//! # Example
+//! ```toml
+//! pattern = { complement = { dimension = 2 } }
+//! ```
 
 use super::{Pattern, Setting};
 use crate::ids::{HostId, RouterId};
