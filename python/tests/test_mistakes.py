@@ -143,3 +143,30 @@ def test_a_change_during_the_measurement_is_fine(tmp_path: Path) -> None:
     then = 'pattern = "uniform"\nthen = [{ at = "1999 ns", load = 0.2 }]'
     file.write_text(changed(('pattern = "uniform"', then)))
     assert len(plan.check_file(file).points) == 8
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path", "words"),
+    [
+        ("p = 2", 'p = "two"', "network.topology.dragonfly.p", "is not a whole number from 0 to"),
+        ("h = 2", "h = -1", "network.topology.dragonfly.h", "-1 is not a whole number from 0 to"),
+        ("load = 0.3\n", 'load = "much"\n', "traffic.load", "is not a number"),
+        ("vcs = 4", "vcs = 400", "network.links.local.vcs", "400 is not a whole number from 0 to"),
+        ("[base.run]\n", "[base.run]\nseed = true\n", "run.seed", "true is not a whole number"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_told_in_words(
+    tmp_path: Path, old: str, new: str, path: str, words: str
+) -> None:
+    text = changed((old, new))
+    if path == "traffic.load":  # The axis would cover it up.
+        text = text.replace('path = "traffic.load"', 'path = "run.warmup"').replace(
+            "from = 0.1, to = 0.3, step = 0.1", "from = 1000, to = 3000, step = 1000"
+        )
+        text = text.replace("load = [0.1, 0.3]", "load = [1000, 3000]")
+    if path == "run.seed":
+        text = text.replace('path = "run.seed"', 'path = "traffic.packet_size"')
+    (problem,) = problems(text, tmp_path)
+    assert problem.path == f"base.{path}"
+    assert words in problem.message
+    assert "u32" not in problem.message and "invalid type" not in problem.message
