@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import synthetic
+from deroute.cli import app
 from deroute.figures import read_figures
 from deroute.reproduce import Claim, read_paper
 from deroute.reproduce.engine import BuiltEngine
@@ -62,6 +65,17 @@ def test_the_thesis_covers_chapters_2_and_3() -> None:
     for chapter, count in {"2": 44, "3": 24}.items():
         assert sum(name.startswith(f"thesis-{chapter}.") for name in claims) == count
     assert {"thesis-6.1.2.2-exact-lgl", "thesis-6.3.3-fair-adapt"} <= set(claims)
+
+
+@pytest.mark.parametrize("item", ["3.2-zero-load", "6.2-counters"])
+def test_a_sample_of_the_claims_is_reproduced(tmp_path: Path, item: str) -> None:
+    """The command itself, at quick scale on the network of the thesis."""
+    arguments = ["reproduce", str(ROOT / "thesis"), item, "--dir", str(tmp_path / "runs")]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    counts = re.search(r"(\d+) claims: (\d+) reproduced, 0 differs", result.output)
+    assert counts is not None, result.output
+    assert int(counts[2]) >= 3
 
 
 def test_measures_of_single_routers() -> None:
