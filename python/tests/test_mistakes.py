@@ -169,4 +169,5 @@ def test_a_value_of_the_wrong_type_is_told_in_words(
     (problem,) = problems(text, tmp_path)
     assert problem.path == f"base.{path}"
     assert words in problem.message
-    assert "u32" not in problem.message and "invalid type" not in problem.message
+    assert "u32" not in problem.message
+    assert "invalid type" not in problem.message
