@@ -236,7 +236,7 @@ def test_missing_points_leave_a_claim_open(paper: Paper) -> None:
         ("acyclic", {"routing": "MIN"}, [1]),
         ("acyclic", {"routing": "VLB lgl"}, [0]),
         ("statistics", {"scale": "quick"}, [2, 100, 200]),
-        ("port_buffers", {}, [720, 1800]),
+        ("vc_buffers", {}, [180, 900]),
     ],
 )
 def test_measures_of_geometry_and_method(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from deroute import analysis
 from deroute.figures import layout, timeline
@@ -108,7 +109,8 @@ def _draw_maps(study: Study, table: FigureTable) -> Figure:
         timeline.changes([panel], study.changes_of(frame), on_map=True)
     by_router = table.options["rows"] == ROUTERS
     colours = panels[0].collections[0]
-    figure.colorbar(colours, ax=panels, pad=0.02, aspect=25, label=_title(table))
+    whole = MaxNLocator(integer=True)  # Levels and packets.
+    figure.colorbar(colours, ax=panels, pad=0.02, aspect=25, ticks=whole, label=_title(table))
     layout.axis_titles(figure, _TIME, "Router" if by_router else "State")
     layout.legend(figure, layout.first_handles(panels), study, table)
     seeds = layout.seeds_of(study, table)

@@ -147,6 +147,7 @@ def _mark(
         markeredgewidth=1.3,
         linestyle="none",
         color=drawn.curve.look.colour,
+        clip_on=False,
         transform=offset_copy(drawn.panel.transData, figure, shift, 0, units="points"),
         zorder=4,
     )

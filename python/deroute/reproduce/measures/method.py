@@ -16,18 +16,15 @@ def statistics(evidence: Evidence, scale: str) -> list[Estimate]:
     return [Estimate(float(value)) for value in (len(size["seeds"]), *cycles)]
 
 
-def port_buffers(evidence: Evidence) -> list[Estimate]:
-    """Input buffers of a local and a global port over all VCs, in phits."""
+def vc_buffers(evidence: Evidence) -> list[Estimate]:
+    """Input buffers of a VC of a local and of a global port, in phits."""
     phit = _bytes(evidence.base["units"]["phit"])
     links = evidence.base["network"]["links"]
-    return [
-        Estimate(links[name]["vcs"] * _bytes(links[name]["buffer"]) / phit)
-        for name in ("local", "global")
-    ]
+    return [Estimate(_bytes(links[name]["buffer"]) / phit) for name in ("local", "global")]
 
 
 def buffers_over_round_trips(evidence: Evidence, pipeline_ns: float) -> list[Estimate]:
-    """Input buffers of a local and a global port over what a credit loop keeps in flight.
+    """Input buffers of a VC, local and global, over what a credit loop keeps in flight.
 
     The loop takes two link delays and two router pipelines, at one phit a cycle.
     """
@@ -35,7 +32,7 @@ def buffers_over_round_trips(evidence: Evidence, pipeline_ns: float) -> list[Est
     cycle_ns = _number(units["cycle"], "ns")
     latencies = [_number(links[name]["latency"], "ns") for name in ("local", "global")]
     loops = [2 * (latency + pipeline_ns) / cycle_ns for latency in latencies]
-    buffers = port_buffers(evidence)
+    buffers = vc_buffers(evidence)
     return [buffer.scaled(1 / loop) for buffer, loop in zip(buffers, loops, strict=True)]
 
 
@@ -51,4 +48,4 @@ def _bytes(text: str) -> float:
     return float(number) * _BYTES[unit]
 
 
-MEASURES = (statistics, port_buffers, buffers_over_round_trips)
+MEASURES = (statistics, vc_buffers, buffers_over_round_trips)
