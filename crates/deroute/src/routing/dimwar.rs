@@ -38,17 +38,11 @@ use crate::spec::{QueueMetric, SpecError};
 use crate::topology::{Hop, Topology, VcNeed};
 
 /// Parameters of DimWAR.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DimWarSpec {
     /// What `Q` measures. Default `vc`.
     pub queue: QueueMetric,
-}
-
-impl Default for DimWarSpec {
-    fn default() -> Self {
-        Self { queue: QueueMetric::Vc }
-    }
 }
 
 struct DimWar {
