@@ -1,0 +1,115 @@
+"""A drawing of a small network: routers as dots, links as curves, one colour per link class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from deroute.economics.network import Network
+from deroute.errors import InputError
+from deroute.figures.style import FORMATS, QUIET, TWO_COLUMNS, look, paper, save
+
+#: More routers would be a grey disc.
+MOST_ROUTERS = 200
+
+_STEPS = np.linspace(0.0, 1.0, 24)[:, None]
+
+
+def draw(network: Network, file: Path) -> Path:
+    """Draw a network of at most `MOST_ROUTERS` routers into a PNG, SVG or PDF file."""
+    form = file.suffix.removeprefix(".")
+    if form not in FORMATS:
+        known = [f"{file.stem or 'network'}.{each}" for each in FORMATS]
+        raise InputError.of(f"{str(file)!r} does not end in a known format", "--plot", known)
+    if network.routers > MOST_ROUTERS:
+        message = f"{network.routers:,} routers are too many to draw: at most {MOST_ROUTERS}"
+        raise InputError.of(message, "--plot")
+    with paper():
+        figure = _figure(network)
+        try:
+            return save(figure, file.with_suffix(""), [form])[0]
+        except OSError as error:
+            raise InputError.of(f"cannot write {file}: {error}", "--plot") from error
+
+
+def _figure(network: Network) -> Figure:
+    figure = Figure(figsize=(TWO_COLUMNS, TWO_COLUMNS * 0.86), layout="constrained")
+    panel = figure.subplots()
+    places = positions(network)
+    router, peer, kind = network.links()
+    bend = 0.0 if network.name == "dragonfly" else 0.16
+    names = network.wiring.class_names
+    for index in reversed(range(len(names))):
+        mine = kind == index
+        curves = [_curve(places[a], places[b], bend) for a, b in zip(router[mine], peer[mine])]
+        colour = look(index).colour
+        panel.add_collection(LineCollection(curves, colors=colour, linewidths=0.7, alpha=0.75))
+    panel.scatter(*places.T, s=_size(network.routers), color="black", zorder=3)
+    _hosts(panel, network, places)
+    handles = [Line2D([], [], color=look(index).colour) for index in range(len(names))]
+    labels = [f"{name}: {count:,}" for name, count in network.links_by_class().items()][1:]
+    if handles:
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(handles)))
+    panel.set_title(f"{network.name}: {network.routers} routers, {network.hosts} hosts")
+    panel.set_aspect("equal")
+    panel.margins(0.06)
+    panel.set_axis_off()
+    return figure
+
+
+def _hosts(panel: object, network: Network, places: NDArray[np.float64]) -> None:
+    """The number of hosts beside every router, if there is room."""
+    if network.routers <= 40:
+        for (x, y), count in zip(places, network.hosts_of_router):
+            panel.annotate(  # type: ignore[attr-defined]
+                f"{count}", (x, y), (4, 4), textcoords="offset points", color=QUIET, fontsize=6
+            )
+
+
+def positions(network: Network) -> NDArray[np.float64]:
+    """Where routers are drawn.
+
+    The groups of a Dragonfly are small circles on a large one; the first two dimensions of a
+    HyperX are a grid, further ones grids of grids; all else is a circle.
+    """
+    number = np.arange(network.routers)
+    if network.name == "dragonfly":
+        size = int(network.parameters["a"])
+        groups = network.routers // size
+        small = min(0.32, 0.8 * np.pi / groups)
+        return _circle(number // size, groups) + small * _circle(number % size, size)
+    if network.name == "hyperx":
+        widths = list(network.parameters["widths"])
+        places, step, pitch = np.zeros((network.routers, 2)), 1, [1.0, 1.0]
+        for dimension, width in enumerate(widths):
+            axis = dimension % 2
+            places[:, axis] += number // step % width * pitch[axis]
+            pitch[axis] *= width + 0.8
+            step *= width
+        return places * (1.0, -1.0)
+    return _circle(number, network.routers)
+
+
+def _circle(index: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+    if count == 1:
+        return np.zeros((len(index), 2))
+    angle = np.pi / 2 - 2 * np.pi * index / count
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def _curve(
+    start: NDArray[np.float64], end: NDArray[np.float64], bend: float
+) -> NDArray[np.float64]:
+    """Points of a curve that leaves the straight line by `bend` of its length."""
+    across = np.array([-(end - start)[1], (end - start)[0]])
+    middle = (start + end) / 2 + 2 * bend * across
+    return (1 - _STEPS) ** 2 * start + 2 * _STEPS * (1 - _STEPS) * middle + _STEPS**2 * end
+
+
+def _size(routers: int) -> float:
+    return float(np.clip(600 / routers, 5, 30))
