@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -20,8 +21,8 @@ MOST_ROUTERS = 200
 _STEPS = np.linspace(0.0, 1.0, 24)[:, None]
 
 
-def draw(network: Network, file: Path) -> Path:
-    """Draw a network of at most `MOST_ROUTERS` routers into a PNG, SVG or PDF file."""
+def check(network: Network, file: Path) -> str:
+    """Format of the drawing, or an error if it cannot be made."""
     form = file.suffix.removeprefix(".")
     if form not in FORMATS:
         known = [f"{file.stem or 'network'}.{each}" for each in FORMATS]
@@ -29,6 +30,12 @@ def draw(network: Network, file: Path) -> Path:
     if network.routers > MOST_ROUTERS:
         message = f"{network.routers:,} routers are too many to draw: at most {MOST_ROUTERS}"
         raise InputError.of(message, "--plot")
+    return form
+
+
+def draw(network: Network, file: Path) -> Path:
+    """Draw a network of at most `MOST_ROUTERS` routers into a PNG, SVG or PDF file."""
+    form = check(network, file)
     with paper():
         figure = _figure(network)
         try:
@@ -46,10 +53,11 @@ def _figure(network: Network) -> Figure:
     names = network.wiring.class_names
     for index in reversed(range(len(names))):
         mine = kind == index
-        curves = [_curve(places[a], places[b], bend) for a, b in zip(router[mine], peer[mine])]
+        ends = zip(router[mine], peer[mine], strict=True)
+        curves = [_curve(places[a], places[b], bend) for a, b in ends]
         colour = look(index).colour
         panel.add_collection(LineCollection(curves, colors=colour, linewidths=0.7, alpha=0.75))
-    panel.scatter(*places.T, s=_size(network.routers), color="black", zorder=3)
+    panel.scatter(places[:, 0], places[:, 1], s=_size(network.routers), color="black", zorder=3)
     _hosts(panel, network, places)
     handles = [Line2D([], [], color=look(index).colour) for index in range(len(names))]
     labels = [f"{name}: {count:,}" for name, count in network.links_by_class().items()][1:]
@@ -62,11 +70,11 @@ def _figure(network: Network) -> Figure:
     return figure
 
 
-def _hosts(panel: object, network: Network, places: NDArray[np.float64]) -> None:
+def _hosts(panel: Axes, network: Network, places: NDArray[np.float64]) -> None:
     """The number of hosts beside every router, if there is room."""
     if network.routers <= 40:
-        for (x, y), count in zip(places, network.hosts_of_router):
-            panel.annotate(  # type: ignore[attr-defined]
+        for (x, y), count in zip(places, network.hosts_of_router, strict=True):
+            panel.annotate(
                 f"{count}", (x, y), (4, 4), textcoords="offset points", color=QUIET, fontsize=6
             )
 

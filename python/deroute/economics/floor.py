@@ -49,8 +49,9 @@ def place(network: Network, floor: Floor) -> Plan:
     unit = int(rack[min(plane, network.routers) - 1]) + 1
     square = math.sqrt(racks * floor.row_pitch_m / floor.rack_pitch_m)
     per_row = min(racks, max(1, round(square / unit)) * unit)
-    x = rack % per_row * floor.rack_pitch_m
-    y = rack // per_row * floor.row_pitch_m
+    row, column = np.divmod(rack, per_row)
+    x = column.astype(np.float64) * floor.rack_pitch_m
+    y = row.astype(np.float64) * floor.row_pitch_m
     return Plan(rack, racks, math.ceil(racks / per_row), per_row, x, y)
 
 

@@ -1,4 +1,4 @@
-"""Prices and reaches of cables, and the floor they run on: a TOML file that the user can replace."""
+"""Prices and reaches of cables, and the floor they run on: a file that users can replace."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Prices(_Table):
         return sorted(set.intersection(*common)) if common else []
 
     def choose(self, lengths: NDArray[np.float64]) -> Choice:
-        """The cheapest technology that reaches far enough, for cables of these lengths in metres."""
+        """The cheapest technology that reaches far enough, for lengths in metres."""
         prices = np.full((len(self.cable), len(lengths)), np.inf)
         for row, cable in enumerate(self.cable):
             reached = lengths <= cable.reach(self.signalling_ghz)
