@@ -229,7 +229,7 @@ def _facts(result: Mapping[str, Any]) -> dict[str, str]:
         if cut is None
         else f"{cut['links']:,} links = {cut['links_per_host']:.3f} per host of the smaller half"
         f" (cut: {cut['cut']})",
-        "floor": f"{plan['racks']:,} racks, {plan['rows']} x {plan['racks_per_row']}",
+        "floor": f"{plan['racks']:,} racks: {plan['rows']} rows of {plan['racks_per_row']}",
         "cables": f"{result['cables']['count']:,}, {result['cables']['total_m']:,.1f} m, "
         f"the longest {result['cables']['longest_m']:.1f} m",
     }
@@ -244,7 +244,7 @@ def _diameter(diameter: Mapping[str, int | None] | None) -> str:
 
 
 def _mean(mean: float | None) -> str:
-    return "-" if mean is None else f"{mean:.4f} links between routers, over all pairs of hosts"
+    return "-" if mean is None else f"{mean:.4f} links of shortest paths, over all pairs of hosts"
 
 
 def _length_table(rows: list[dict[str, Any]]) -> Table:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from deroute.economics.network import Network
 from deroute.errors import InputError
-from deroute.figures.style import FORMATS, QUIET, TWO_COLUMNS, look, paper, save
+from deroute.figures.style import FORMATS, TWO_COLUMNS, look, paper, save
 
 #: More routers would be a grey disc.
 MOST_ROUTERS = 200
@@ -45,20 +44,22 @@ def draw(network: Network, file: Path) -> Path:
 
 
 def _figure(network: Network) -> Figure:
-    figure = Figure(figsize=(TWO_COLUMNS, TWO_COLUMNS * 0.86), layout="constrained")
-    panel = figure.subplots()
     places = positions(network)
+    wide, high = np.maximum(np.ptp(places, axis=0), 1e-9)
+    height = TWO_COLUMNS * float(np.clip(high / wide, 0.4, 0.9)) + 0.6
+    figure = Figure(figsize=(TWO_COLUMNS, height), layout="constrained")
+    panel = figure.subplots()
     router, peer, kind = network.links()
-    bend = 0.0 if network.name == "dragonfly" else 0.16
     names = network.wiring.class_names
     for index in reversed(range(len(names))):
         mine = kind == index
+        # The local links of a Dragonfly are the sides and diagonals of its groups.
+        bend = 0.0 if names[index] == "local" else 0.12
         ends = zip(router[mine], peer[mine], strict=True)
         curves = [_curve(places[a], places[b], bend) for a, b in ends]
         colour = look(index).colour
         panel.add_collection(LineCollection(curves, colors=colour, linewidths=0.7, alpha=0.75))
     panel.scatter(places[:, 0], places[:, 1], s=_size(network.routers), color="black", zorder=3)
-    _hosts(panel, network, places)
     handles = [Line2D([], [], color=look(index).colour) for index in range(len(names))]
     labels = [f"{name}: {count:,}" for name, count in network.links_by_class().items()][1:]
     if handles:
@@ -68,15 +69,6 @@ def _figure(network: Network) -> Figure:
     panel.margins(0.06)
     panel.set_axis_off()
     return figure
-
-
-def _hosts(panel: Axes, network: Network, places: NDArray[np.float64]) -> None:
-    """The number of hosts beside every router, if there is room."""
-    if network.routers <= 40:
-        for (x, y), count in zip(places, network.hosts_of_router, strict=True):
-            panel.annotate(
-                f"{count}", (x, y), (4, 4), textcoords="offset points", color=QUIET, fontsize=6
-            )
 
 
 def positions(network: Network) -> NDArray[np.float64]:
@@ -90,7 +82,8 @@ def positions(network: Network) -> NDArray[np.float64]:
         size = int(network.parameters["a"])
         groups = network.routers // size
         small = min(0.32, 0.8 * np.pi / groups)
-        return _circle(number // size, groups) + small * _circle(number % size, size)
+        turned = number % size + size * (number // size) / groups
+        return _circle(number // size, groups) + small * _circle(turned, size)
     if network.name == "hyperx":
         widths = list(network.parameters["widths"])
         places, step, pitch = np.zeros((network.routers, 2)), 1, [1.0, 1.0]
@@ -103,7 +96,7 @@ def positions(network: Network) -> NDArray[np.float64]:
     return _circle(number, network.routers)
 
 
-def _circle(index: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+def _circle(index: NDArray[np.float64] | NDArray[np.int64], count: int) -> NDArray[np.float64]:
     if count == 1:
         return np.zeros((len(index), 2))
     angle = np.pi / 2 - 2 * np.pi * index / count

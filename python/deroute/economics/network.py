@@ -139,7 +139,8 @@ class Distances:
 
     #: Largest, in links between routers (as the thesis counts); None if some are not connected.
     links: int | None
-    #: Mean in links between the routers of two different hosts, every pair alike.
+    #: Mean in links between the routers of two different hosts, every pair alike. A shortest path
+    #: of a Dragonfly may take two global links, which minimal routing (thesis 2.3.1) does not.
     mean: float | None
 
     @property

@@ -6,6 +6,7 @@ Topologies are named as in `deroute topology --radix 64 --json`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def largest_wired(evidence: Evidence, topology: str, radix: int) -> list[Estimat
     design = _largest(topology, radix)
     if design.topology is None:
         raise NotSettledError(f"the engine does not build {topology} networks")
-    settings = {"network__topology": dict(design.topology)}
+    settings: dict[str, Any] = {"network__topology": dict(design.topology)}
     if "hyperx" in design.topology:
         link = evidence.base["network"]["links"]["local"]
         names = [f"dim{place + 1}" for place in range(len(design.topology["hyperx"]["widths"]))]
