@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from deroute.cli import app as _app
-from deroute.cli import check, export, plot, point, reproduce, run, schema, show
+from deroute.cli import check, export, plot, point, reproduce, run, schema, show, topology
 
 #: Every command, in the order of `deroute --help`.
 COMMANDS: Sequence[Callable[..., Any]] = (
@@ -16,6 +16,7 @@ COMMANDS: Sequence[Callable[..., Any]] = (
     plot.plot,
     export.export,
     point.point,
+    topology.topology,
     schema.schema,
     reproduce.reproduce,
 )

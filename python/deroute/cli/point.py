@@ -52,7 +52,7 @@ def point(
     - `deroute point experiments/demo.toml --where routing=PB --set 'run.measure="20 us"'`
     """
     experiment = Experiment.load(file)
-    spec, labels = _spec(experiment, where, assignments)
+    spec, labels = spec_of(experiment, where, assignments)
     try:
         with Progress(console=app.err(), transient=True) as bar:
             task = bar.add_task("simulating")
@@ -72,20 +72,26 @@ def point(
         app.out().print(_table(outcome))
 
 
-def _spec(
+def spec_of(
     experiment: Experiment, where: list[str], assignments: list[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The base spec with the labels of `--where` and the entries of `--set`; and the labels."""
     labels = app.labels(experiment, where)
     spec = experiment.base
     for axis in experiment.sweep:
         if axis.name in labels:
             chosen = next(value for value in axis.values if value.label == labels[axis.name])
             _apply(spec, chosen)
+    set_entries(spec, assignments)
+    return spec, labels
+
+
+def set_entries(spec: dict[str, Any], assignments: list[str]) -> None:
+    """Set the entries of `--set` in a spec."""
     for path, text in app.pairs(assignments, "--set").items():
         if not is_path(path):
             raise InputError.of(f"{path!r} is not a path such as traffic.load", "--set")
         assign(spec, path, _value(text))
-    return spec, labels
 
 
 def _apply(spec: dict[str, Any], value: Value) -> None:

@@ -55,6 +55,13 @@ class Wiring:
     link_class: NDArray[np.int32]
     class_names: tuple[str, ...]
 
+    @classmethod
+    def of(cls, arrays: Mapping[str, Any]) -> Wiring:
+        """From what the engine's `topology` returns."""
+        names = ("router_of_host", "peer_router", "peer_port", "link_class")
+        parts = {name: np.asarray(arrays[name], dtype=np.int32) for name in names}
+        return cls(**parts, class_names=tuple(arrays["class_names"]))
+
     def ports(self, name: str) -> NDArray[np.bool_]:
         """Mask of the ports of one link class."""
         mask: NDArray[np.bool_] = self.link_class == self.class_names.index(name)
@@ -98,8 +105,5 @@ class Evidence:
     def wiring(self, spec: str) -> Wiring:
         """Wiring of a spec, computed once."""
         if spec not in self._wirings:
-            arrays = self.engine().topology(spec)
-            names = ("router_of_host", "peer_router", "peer_port", "link_class")
-            parts = {name: np.asarray(arrays[name], dtype=np.int32) for name in names}
-            self._wirings[spec] = Wiring(**parts, class_names=tuple(arrays["class_names"]))
+            self._wirings[spec] = Wiring.of(self.engine().topology(spec))
         return self._wirings[spec]

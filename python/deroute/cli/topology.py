@@ -1,0 +1,326 @@
+"""`deroute topology`."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from deroute import _engine
+from deroute.cli import app
+from deroute.cli.point import set_entries, spec_of
+from deroute.economics import drawing, floor, network, prices, scaling
+from deroute.economics.floor import Cables, Share
+from deroute.economics.network import Network
+from deroute.economics.prices import Prices
+from deroute.errors import InputError, SpecError, in_file, parse_path
+from deroute.experiment import Experiment
+from deroute.spec import in_order, microseconds, read_toml
+
+_BYTES = {"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+def topology(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="Experiment or spec (TOML); none with --radix."),
+    ] = None,
+    where: Annotated[
+        list[str],
+        typer.Option(
+            "--where",
+            metavar="AXIS=LABEL",
+            help="Apply what this label of the axis sets; may be repeated.",
+        ),
+    ] = [],
+    assignments: Annotated[
+        list[str],
+        typer.Option("--set", metavar="PATH=VALUE", help="Set an entry of the spec (TOML value)."),
+    ] = [],
+    radix: Annotated[
+        int | None,
+        typer.Option(min=2, help="Largest network of each topology for routers with these ports."),
+    ] = None,
+    bisection: Annotated[
+        float, typer.Option(min=0.01, help="With --radix: least relative bisection of HyperX.")
+    ] = scaling.BISECTION,
+    price_file: Annotated[
+        Path | None,
+        typer.Option("--prices", metavar="FILE", help="Cables and floor; default: the lab's own."),
+    ] = None,
+    signalling: Annotated[
+        float | None, typer.Option(help="Signalling rate in GHz: how far copper reaches.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help=f"Draw it, up to {drawing.MOST_ROUTERS} routers: .png, .svg or .pdf."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print size, radix, diameter, bisection, cables and cost of a topology, or draw it.
+
+    With `--radix`: how many hosts each topology connects with routers of so many ports.
+
+    - `deroute topology experiments/demo.toml --set network.topology.dragonfly.groups=9`
+    - `deroute topology experiments/hyperx.toml --plot hyperx.png`
+    - `deroute topology experiments/hyperx.toml --signalling 25 --prices my-cables.toml --json`
+    - `deroute topology --radix 64`
+    """
+    if (file is None) == (radix is None):
+        raise InputError.of("give either a file or --radix", "FILE")
+    if radix is not None:
+        sizes = _sizes(radix, bisection)
+        if as_json:
+            print(json.dumps(sizes))
+        else:
+            app.out().print(_size_table(sizes))
+        return
+    assert file is not None
+    spec = _spec(file, where, assignments)
+    table = prices.read(price_file, signalling)
+    found = Network.of(spec, _wire(spec, file, assignments))
+    if plot is not None:
+        drawing.check(found, plot)
+    result = _result(found, table, rate_gbps(spec.get("units", {})))
+    if as_json:
+        print(json.dumps(result))
+    else:
+        _print(result, price_file or prices.DEFAULT)
+    if plot is not None:
+        drawn = drawing.draw(found, plot)
+        if not as_json:
+            print(f"figure: {drawn}")
+
+
+def _spec(file: Path, where: list[str], assignments: list[str]) -> dict[str, Any]:
+    """The spec of an experiment, as `deroute point` takes it, or of a file that is a spec."""
+    document, _ = read_toml(file)
+    if "base" in document or "network" not in document:
+        return spec_of(Experiment.load(file), where, assignments)[0]
+    if where:
+        raise InputError.of(f"{file} is a spec: it has no axes", "--where")
+    set_entries(document, assignments)
+    return document
+
+
+def _wire(spec: Mapping[str, Any], file: Path, assignments: list[str]) -> Mapping[str, Any]:
+    """The engine's wiring; mistakes of the file get its lines."""
+    try:
+        return _engine.topology(in_order(spec))
+    except SpecError as error:
+        if any(error.path.startswith(path) for path in app.pairs(assignments, "--set")):
+            raise
+        document, text = read_toml(file)
+        steps = (*(("base",) if "base" in document else ()), *parse_path(error.path))
+        problem = in_file(error.message, steps, file=file, text=text, choices=error.choices)
+        raise InputError([problem]) from error
+
+
+def rate_gbps(units: Mapping[str, str]) -> float:
+    """Rate of every link in Gb/s: a phit a cycle, from the `units` of a spec that is valid."""
+    size = re.fullmatch(r"([0-9.]+) *([A-Za-z]+)", units.get("phit", "25 B").strip())
+    assert size is not None
+    cycle_ns = 1000 * microseconds(units.get("cycle", "1 ns"), 1.0)
+    return float(size[1]) * _BYTES[size[2]] * 8 / cycle_ns
+
+
+def _result(found: Network, table: Prices, rate: float) -> dict[str, Any]:
+    """Everything that is printed, as JSON has it. Lengths in metres, rates in Gb/s."""
+    fewest, most = found.radix()
+    distances, cut = found.distances(), found.bisection()
+    plan = floor.place(found, table.floor)
+    cables = floor.cables(found, plan, table.floor)
+    shares = floor.cost(cables, table, rate)
+    return {
+        "topology": found.name,
+        "parameters": dict(found.parameters),
+        "hosts": found.hosts,
+        "routers": found.routers,
+        "radix": {"fewest": fewest, "most": most},
+        "links": found.links_by_class(),
+        "diameter": None
+        if distances is None
+        else {"links": distances.links, "routers": distances.routers},
+        "mean_distance_links": None if distances is None else distances.mean,
+        "bisection": None
+        if cut is None
+        else {"cut": cut.cut, "links": cut.links, "links_per_host": cut.per_host},
+        "floor": {"racks": plan.racks, "rows": plan.rows, "racks_per_row": plan.racks_per_row},
+        "link_rate_gbps": rate,
+        "signalling_ghz": table.signalling_ghz,
+        "cables": _lengths(cables),
+        "cost": _cost(shares, table, found.hosts),
+    }
+
+
+def _lengths(cables: Cables) -> dict[str, Any]:
+    """Cables by length; the last class has no upper end."""
+    classes = [
+        {
+            "up_to_m": end if math.isfinite(end) else None,
+            **dict(zip(cables.classes, counts.tolist(), strict=True)),
+        }
+        for end, counts in cables.histogram()
+    ]
+    total, longest = float(cables.lengths.sum()), float(cables.lengths.max())
+    return {
+        "count": len(cables.lengths),
+        "total_m": total,
+        "longest_m": longest,
+        "by_length": classes,
+    }
+
+
+def _cost(shares: list[Share], table: Prices, hosts: int) -> dict[str, Any]:
+    total = sum(share.cost for share in shares)
+    return {
+        "currency": table.currency,
+        "total": total,
+        "per_host": total / hosts,
+        "by_technology": [
+            {
+                "name": share.name,
+                "title": share.title,
+                "cables": share.cables,
+                "total_m": share.metres,
+                "cost": share.cost,
+                "per_host": share.cost / hosts,
+            }
+            for share in shares
+        ],
+        "left_out": table.left_out,
+    }
+
+
+def _print(result: Mapping[str, Any], source: Path) -> None:
+    console = app.out()
+    facts = Table.grid(padding=(0, 2))
+    for name, text in _facts(result).items():
+        facts.add_row(name, text)
+    console.print(facts)
+    console.print()
+    console.print(_length_table(result["cables"]["by_length"]))
+    console.print()
+    console.print(_cost_table(result))
+    for name, reason in result["cost"]["left_out"].items():
+        console.print(f"Without a price: {name} ({reason})", markup=False)
+    console.print(f"Prices, floor plan and their sources: {source}", markup=False, soft_wrap=True)
+
+
+def _facts(result: Mapping[str, Any]) -> dict[str, str]:
+    radix, cut, plan = result["radix"], result["bisection"], result["floor"]
+    used = str(radix["most"]) if radix["fewest"] == radix["most"] else "{fewest} to {most}"
+    parameters = ", ".join(f"{name} = {value}" for name, value in result["parameters"].items())
+    return {
+        "topology": f"{result['topology']} ({parameters})",
+        "hosts": f"{result['hosts']:,}",
+        "routers": f"{result['routers']:,}",
+        "radix": f"{used.format(**radix)} ports used",
+        "links": ", ".join(f"{count:,} {name}" for name, count in result["links"].items()),
+        "diameter": _diameter(result["diameter"]),
+        "mean distance": _mean(result["mean_distance_links"]),
+        "bisection": "none: one router"
+        if cut is None
+        else f"{cut['links']:,} links = {cut['links_per_host']:.3f} per host of the smaller half"
+        f" (cut: {cut['cut']})",
+        "floor": f"{plan['racks']:,} racks: {plan['rows']} rows of {plan['racks_per_row']}",
+        "cables": f"{result['cables']['count']:,}, {result['cables']['total_m']:,.1f} m, "
+        f"the longest {result['cables']['longest_m']:.1f} m",
+    }
+
+
+def _diameter(diameter: Mapping[str, int | None] | None) -> str:
+    if diameter is None:
+        return f"not computed for more than {network.MOST_ROUTERS:,} routers"
+    if diameter["links"] is None:
+        return "none: not all hosts are connected"
+    return f"{diameter['links']} links between routers, {diameter['routers']} router traversals"
+
+
+def _mean(mean: float | None) -> str:
+    return "-" if mean is None else f"{mean:.4f} links of shortest paths, over all pairs of hosts"
+
+
+def _length_table(rows: list[dict[str, Any]]) -> Table:
+    """Cables by length, one column per link class."""
+    shown = Table(box=None, header_style="bold", title="Cables by length", title_justify="left")
+    names = [name for name in rows[0] if name != "up_to_m"]
+    for name in ("up to", *names, "all"):
+        shown.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        end = "longer" if row["up_to_m"] is None else f"{row['up_to_m']:g} m"
+        counts = [row[name] for name in names]
+        shown.add_row(end, *(f"{count:,}" if count else "" for count in (*counts, sum(counts))))
+    return shown
+
+
+def _cost_table(result: Mapping[str, Any]) -> Table:
+    """Cost by technology and in all."""
+    cost = result["cost"]
+    title = (
+        f"Cost of cables in {cost['currency']}: links of {result['link_rate_gbps']:g} Gb/s, "
+        f"signalling at {result['signalling_ghz']:g} GHz"
+    )
+    shown = Table(box=None, header_style="bold", title=title, title_justify="left")
+    shown.add_column("technology")
+    for name in ("cables", "metres", "cost", "per host"):
+        shown.add_column(name, justify="right", no_wrap=True)
+    rows = [(f"{row['name']} {row['title']}".strip(), row) for row in cost["by_technology"]]
+    whole = {"cables": result["cables"]["count"], "cost": cost["total"]}
+    whole |= {"total_m": result["cables"]["total_m"], "per_host": cost["per_host"]}
+    for name, row in (*rows, ("all", whole)):
+        cells = (f"{row['cables']:,}", f"{row['total_m']:,.1f}", f"{row['cost']:,.0f}")
+        shown.add_row(name, *cells, f"{row['per_host']:,.2f}")
+    return shown
+
+
+def _sizes(radix: int, bisection: float) -> dict[str, Any]:
+    """The largest network of each family, as JSON has it."""
+    families = []
+    for name, family in scaling.FAMILIES.items():
+        design = family.largest(radix, bisection)
+        entry: dict[str, Any] = {"family": name, "title": family.title, "source": family.source}
+        if design is not None:
+            entry |= {
+                "shape": design.shape,
+                "hosts": design.hosts,
+                "routers": design.routers,
+                "ports": design.ports,
+                "hosts_per_access_router": design.hosts_per_access_router,
+                "hosts_per_router": design.hosts_per_router,
+                "diameter": {"links": design.diameter, "routers": design.diameter + 1},
+                "relative_bisection": design.bisection,
+            }
+        families.append(entry)
+    return {"radix": radix, "least_bisection": bisection, "families": families}
+
+
+def _size_table(sizes: Mapping[str, Any]) -> Table:
+    title = f"Largest networks of routers with {sizes['radix']} ports"
+    shown = Table(box=None, header_style="bold", title=title, title_justify="left")
+    shown.add_column("topology")
+    columns = ("hosts", "routers", "ports", "hosts/router", "links", "routers on path", "bisection")
+    for name in columns:
+        shown.add_column(name, justify="right", no_wrap=True)
+    shown.add_column("shape")
+    for row in sizes["families"]:
+        if "hosts" not in row:
+            shown.add_row(row["title"], "none")
+            continue
+        cells = (
+            f"{row['hosts']:,}",
+            f"{row['routers']:,}",
+            f"{row['ports']}",
+            f"{row['hosts_per_router']:.1f}",
+            f"{row['diameter']['links']}",
+            f"{row['diameter']['routers']}",
+            f"{row['relative_bisection']:.3f}",
+        )
+        shown.add_row(row["title"], *cells, row["shape"])
+    return shown

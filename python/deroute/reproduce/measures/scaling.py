@@ -1,0 +1,65 @@
+"""Measures over the largest networks for a number of ports (thesis, section 2.2.1, figure 2-8).
+
+Topologies are named as in `deroute topology --radix 64 --json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from deroute.analysis import Estimate
+from deroute.economics.scaling import FAMILIES, Design, largest
+from deroute.reproduce.evidence import Evidence, NotSettledError
+from deroute.reproduce.paper import PaperError
+
+
+def largest_hosts(evidence: Evidence, topology: str, radix: int) -> list[Estimate]:
+    """Hosts of the largest network, by the rules of the topology."""
+    return [Estimate(float(_largest(topology, radix).hosts))]
+
+
+def largest_wired(evidence: Evidence, topology: str, radix: int) -> list[Estimate]:
+    """Hosts of the largest network as the engine wires it, and the ports of its routers."""
+    design = _largest(topology, radix)
+    if design.topology is None:
+        raise NotSettledError(f"the engine does not build {topology} networks")
+    settings: dict[str, Any] = {"network__topology": dict(design.topology)}
+    if "hyperx" in design.topology:
+        link = evidence.base["network"]["links"]["local"]
+        names = [f"dim{place + 1}" for place in range(len(design.topology["hyperx"]["widths"]))]
+        settings["network__links"] = dict.fromkeys(names, link)
+    wiring = evidence.wiring(evidence.spec(**settings))
+    ports = np.unique((wiring.link_class != -1).sum(axis=1))
+    return [Estimate(float(value)) for value in (len(wiring.router_of_host), *ports)]
+
+
+def largest_ratio(
+    evidence: Evidence, topology: str, over: str, radices: Sequence[int]
+) -> list[Estimate]:
+    """Hosts of a topology over those of another: the least ratio over radices, first to last.
+
+    The two have the same diameter in links, else there is nothing to compare.
+    """
+    first, last = radices
+    ratios = []
+    for radix in range(first, last + 1):
+        ours, theirs = _largest(topology, radix), _largest(over, radix)
+        if ours.diameter != theirs.diameter:
+            raise PaperError(f"{topology} and {over} have different diameters")
+        ratios.append(ours.hosts / theirs.hosts)
+    return [Estimate(min(ratios))]
+
+
+def _largest(topology: str, radix: int) -> Design:
+    if topology not in FAMILIES:
+        raise PaperError(f"unknown topology {topology!r}; choose from: {', '.join(FAMILIES)}")
+    design = largest(topology, radix)
+    if design is None:
+        raise NotSettledError(f"{radix} ports make no {topology}")
+    return design
+
+
+MEASURES = (largest_hosts, largest_wired, largest_ratio)
