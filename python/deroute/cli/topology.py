@@ -194,6 +194,7 @@ def _cost(shares: list[Share], table: Prices, hosts: int) -> dict[str, Any]:
             }
             for share in shares
         ],
+        "note": table.note,
         "left_out": table.left_out,
     }
 
@@ -208,6 +209,8 @@ def _print(result: Mapping[str, Any], source: Path) -> None:
     console.print(_length_table(result["cables"]["by_length"]))
     console.print()
     console.print(_cost_table(result))
+    if result["cost"]["note"]:
+        console.print(f"Note: {result['cost']['note']}", markup=False, soft_wrap=True)
     for name, reason in result["cost"]["left_out"].items():
         console.print(f"Without a price: {name} ({reason})", markup=False)
     console.print(f"Prices, floor plan and their sources: {source}", markup=False, soft_wrap=True)

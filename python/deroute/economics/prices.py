@@ -63,6 +63,8 @@ class Prices(_Table):
     signalling_ghz: _Positive
     floor: Floor
     cable: Annotated[list[Cable], Field(min_length=1)]
+    #: What a reader of an amount should know; printed with it.
+    note: str = ""
     #: Technologies that cannot be priced, and why.
     left_out: dict[str, str] = {}
 
