@@ -73,13 +73,15 @@ fn lattices() {
             spec.run.warmup = deroute::spec::Warmup::Fixed(100.into());
             spec.run.measure = 300.into();
             spec.run.seed = (r * 100 + p) as u64;
+            spec.traffic.packet_size = value(SIZES[(r + p) % SIZES.len()]);
+            support::vary(&mut spec, r + 3 * p);
             if deroute::Simulation::build(&spec).is_ok() {
                 agree(&spec);
                 agreed += 1;
             }
         }
     }
-    assert!(agreed > 60, "{agreed}");
+    assert!(agreed > 150, "{agreed}");
 }
 
 /// Every switch in every wiring, with mixed packet sizes and buffers of one packet.
@@ -202,10 +204,11 @@ fn networks() -> impl Strategy<Value = Spec> {
                 (link.latency, link.buffer) = (latency.into(), buffer.into());
                 link.vcs += more;
             }
-            (Just(spec), select(&ROUTINGS[..]), select(&PATTERNS[..])).prop_map(
-                |(mut spec, routing, pattern)| {
+            (Just(spec), select(&ROUTINGS[..]), select(&PATTERNS[..]), 0..16usize).prop_map(
+                |(mut spec, routing, pattern, turn)| {
                     spec.routing = value(routing);
                     spec.traffic.pattern = value(pattern);
+                    support::vary(&mut spec, turn.saturating_sub(8));
                     spec
                 },
             )

@@ -6,7 +6,7 @@ use super::plant::Crossbar;
 use super::state::{PortKind, PortQueues, Queue};
 use crate::ids::{Cycle, PortId};
 use crate::probe::collect::Delivery;
-use crate::routing::{Injection, RouterView};
+use crate::routing::{Injection, RouterView, Watches};
 use crate::spec::{Arbiter, Pointer};
 
 /// Room for a head in the output that it wants.
@@ -159,9 +159,12 @@ impl Partition {
         queue: usize,
         ripe_at: &mut Cycle,
     ) -> bool {
-        let again = self.watches.reconsiders && self.inputs[input].kind == PortKind::Host;
+        let again = self.reconsidered(input);
         if !self.queues[queue].routed || again {
             self.route(router, base, input, queue);
+        }
+        if !self.plant.shared_by.is_empty() {
+            self.take_emptiest(base, queue);
         }
         let (now, room) = (self.now, self.fits(base, queue));
         match room {
@@ -179,6 +182,25 @@ impl Partition {
         false
     }
 
+    /// Are the heads of an input routed every time that they are considered?
+    #[inline(always)]
+    fn reconsidered(&self, input: usize) -> bool {
+        let Watches { reconsiders, transit, .. } = self.watches;
+        reconsiders && (transit || self.inputs[input].kind == PortKind::Host)
+    }
+
+    /// Of the VCs of its class, a head takes the one with most credits, and the first of these.
+    fn take_emptiest(&mut self, base: u32, queue: usize) {
+        let Queue { out, vc, .. } = self.queues[queue];
+        let output = &self.outputs[(base + u32::from(out)) as usize];
+        if output.kind == PortKind::Link {
+            let classes = self.plant.shared_by[usize::from(output.class)];
+            let mates = (vc % classes..output.vcs).step_by(usize::from(classes));
+            let credits = |vc: &u8| std::cmp::Reverse(output.credits(&self.credits, *vc));
+            self.queues[queue].vc = mates.min_by_key(credits).unwrap_or(vc);
+        }
+    }
+
     /// Is there room for a head that has been routed?
     #[inline]
     fn fits(&self, base: u32, queue: usize) -> Room {
@@ -187,7 +209,9 @@ impl Partition {
         if output.busy_until > self.now {
             return Room::From(output.busy_until);
         }
-        if output.kind == PortKind::Link && output.credits(&self.credits, vc) < u32::from(size) {
+        if output.kind == PortKind::Link
+            && output.credits(&self.credits, vc) < self.plant.room(output.class, size)
+        {
             return Room::WithCredits;
         }
         let backlog = output.link_free.saturating_sub(self.now);
@@ -201,7 +225,8 @@ impl Partition {
     /// Decides where the head of a queue goes.
     #[inline(never)]
     fn route(&mut self, router: u32, base: u32, input: usize, queue: usize) {
-        let Self { routers, outputs, credits, plant, routing, queues, pool, now, .. } = self;
+        let Self { routers, outputs, credits, plant, unsettled, .. } = self;
+        let Self { routing, queues, pool, now, vcs, .. } = self;
         let state = &mut routers[router as usize];
         let queue = &mut queues[queue];
         let packet = &mut pool[queue.head].packet;
@@ -212,13 +237,14 @@ impl Partition {
             (queue.out, queue.vc) = (packet.port.0, 0);
             return;
         }
-        let first = base as usize;
-        let outputs = &outputs[first..first + usize::from(state.ports)];
+        let (vcs, now) = (*vcs, *now);
+        let queues = PortQueues { outputs, credits, plant, unsettled, base, vcs, now };
         let mut view = RouterView {
             router: state.id,
             input: PortId((input as u32 - base) as u16),
-            now: *now,
-            queues: &PortQueues { outputs, credits, plant },
+            now,
+            size: queue.size,
+            queues: &queues,
             rng: &mut state.rng,
         };
         let hop = routing.route(&mut view, header);
@@ -245,7 +271,7 @@ impl Partition {
             let index = base + u32::from(port);
             let input = &self.inputs[index as usize];
             let (next, decided) = (input.next_request, input.occupied.is_power_of_two());
-            let again = self.watches.reconsiders && input.kind == PortKind::Host;
+            let again = self.reconsidered(index as usize);
             if port != winner {
                 if decided && !again {
                     // Its only head wants this output: nothing to try before it is idle.
@@ -369,7 +395,10 @@ impl Partition {
         if let Some(observed) = &mut self.dependencies {
             let to = (output.kind == PortKind::Link).then_some((out, queue.vc));
             let from = (!injection).then_some((port, in_vc));
-            observed.add(output.router, from, to);
+            let counts = self.plant.escape.is_none_or(|escape| escape.0 == queue.vc);
+            if counts {
+                observed.add(output.router, from, to);
+            }
         }
         let (router, exit, kind) = (output.router, output.exit, output.kind);
         let downstream = output.downstream;
@@ -378,6 +407,9 @@ impl Partition {
             *output.credits_mut(&mut self.credits, queue.vc) -= size;
             if self.watches.queues && exit {
                 self.soil(router);
+            }
+            if !self.unsettled.is_empty() {
+                self.unsettle(base + u32::from(out), queue.vc, queue.size, departure);
             }
         }
         if self.inputs[input_index].occupied != 0 {

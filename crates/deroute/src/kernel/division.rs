@@ -11,7 +11,7 @@ use crate::ids::{Cycle, HostId, PortId, RouterId};
 use crate::probe::PathKind;
 use crate::probe::collect::Collector;
 use crate::rng::{Owner, Stream};
-use crate::spec::Arbiter;
+use crate::spec::{Arbiter, Sensing};
 use crate::topology::Peer;
 
 /// Which partition simulates each router, and how ports are numbered.
@@ -53,11 +53,14 @@ impl Division<'_> {
             outputs: Vec::new(),
             queues: Vec::new(),
             credits: Vec::new(),
+            unsettled: Vec::new(),
+            vcs: plant.classes.iter().map(|class| usize::from(class.vcs)).max().unwrap_or(0),
             waits: Vec::new(),
             hosts: Vec::new(),
             pool: Pool::new(),
             arrivals: Wheel::new(horizon),
             credit_returns: Wheel::new(horizon),
+            settlings: Wheel::new(if plant.sensing == Sensing::Both { 0 } else { horizon }),
             ripenings: Wheel::new(horizon),
             generations: Wheel::new(horizon),
             deliveries: Wheel::new(horizon),
@@ -77,6 +80,9 @@ impl Division<'_> {
         };
         for router in first..end {
             self.add_router(&mut partition, RouterId(router));
+        }
+        if plant.sensing != Sensing::Both {
+            partition.unsettled = vec![0; partition.outputs.len() * partition.vcs];
         }
         partition
     }

@@ -204,14 +204,19 @@ impl Running {
                 self.advance(warmup, u64::from(warmup) + u64::from(times.measure), watch)?;
                 Ok(true)
             }
-            WarmupTimes::Automatic { interval, limit } => {
+            WarmupTimes::Automatic { interval, limit, growth } => {
                 self.observe(interval, limit);
                 let total = u64::from(limit) + u64::from(times.measure);
                 let mut warmed_up = false;
                 while !warmed_up && self.now < limit {
-                    let to = self.now.saturating_add(5 * interval).min(limit);
+                    let step = if growth.is_some() { interval } else { 5 * interval };
+                    let to = self.now.saturating_add(step).min(limit);
                     self.advance(to, total, watch)?;
-                    warmed_up = summary::mser_accepts(&self.intervals(interval));
+                    let series = self.intervals(interval);
+                    warmed_up = match growth {
+                        None => summary::mser_accepts(&series),
+                        Some(window) => summary::stopped_growing(&series, window),
+                    };
                 }
                 // What was granted before may still be delivered: begin after that.
                 let margin = self.plant.horizon().min(1 << 20);

@@ -17,6 +17,7 @@ use crate::ids::{Cycle, PortId, RouterId};
 use crate::probe::PathKind;
 use crate::probe::collect::Collector;
 use crate::routing::{self, Header, Injection, Message, Routing, Watches};
+use crate::spec::Sensing;
 
 pub(super) struct Partition {
     pub(super) plant: Arc<Plant>,
@@ -31,6 +32,11 @@ pub(super) struct Partition {
     pub(super) queues: Vec<Queue>,
     /// Phits free at the other end, per output and VC beyond the first ones.
     pub(super) credits: Vec<u32>,
+    /// Phits granted that have yet to be sent, or whose credits are not expected yet, per output and
+    /// VC; empty if the length of a queue does not depend on it.
+    pub(super) unsettled: Vec<u32>,
+    /// VCs of an output in `unsettled`.
+    pub(super) vcs: usize,
     /// What the input ports of each router wait for.
     pub(super) waits: Vec<Waits>,
     pub(super) hosts: Vec<Host>,
@@ -39,6 +45,8 @@ pub(super) struct Partition {
     pub(super) arrivals: Wheel<Flight, 14>,
     /// Credits on their way to outputs.
     pub(super) credit_returns: Wheel<u64, 15>,
+    /// Phits that are unsettled no more.
+    pub(super) settlings: Wheel<u64, 15>,
     /// Input ports that become ripe.
     pub(super) ripenings: Wheel<u32, 30>,
     /// Hosts that generate a packet.
@@ -110,6 +118,9 @@ impl Partition {
                 self.enqueue(flight);
             }
             self.arrivals.done(due);
+        }
+        if !self.unsettled.is_empty() {
+            self.settle(now);
         }
         while let Some(due) = self.ripenings.take(now) {
             for index in 0..due.len() {
@@ -213,6 +224,31 @@ impl Partition {
         }
     }
 
+    /// Phits of an output that depart at `departure` are unsettled until they have begun to, or until
+    /// their credits would be back.
+    pub(super) fn unsettle(&mut self, port: u32, vc: u8, size: u16, departure: Cycle) {
+        self.unsettled[port as usize * self.vcs + usize::from(vc)] += u32::from(size);
+        let until = match self.plant.sensing {
+            Sensing::Waiting => 2 * self.outputs[port as usize].downstream.latency,
+            _ => 1,
+        };
+        self.settlings.push(departure + until, credit(port, vc, size));
+    }
+
+    fn settle(&mut self, now: Cycle) {
+        while let Some(due) = self.settlings.take(now) {
+            for index in 0..due.len() {
+                let (port, vc, size) = read_credit(self.settlings.event(due, index));
+                self.unsettled[port as usize * self.vcs + usize::from(vc)] -= size;
+                let Output { router, exit, .. } = self.outputs[port as usize];
+                if self.watches.queues && exit {
+                    self.soil(router);
+                }
+            }
+            self.settlings.done(due);
+        }
+    }
+
     /// Queues that the routing algorithm watches have changed.
     pub(super) fn soil(&mut self, router: u32) {
         let state = &mut self.routers[router as usize];
@@ -226,13 +262,13 @@ impl Partition {
     fn refresh(&mut self) {
         let mut dirty = std::mem::take(&mut self.dirty);
         for &index in &dirty {
-            let Self { routers, outputs, credits, plant, routing, outgoing, .. } = self;
+            let Self { routers, outputs, credits, plant, unsettled, .. } = self;
+            let Self { routing, outgoing, vcs, now, .. } = self;
             let router = &mut routers[index as usize];
             router.dirty = false;
-            let base = router.port_base as usize;
-            let outputs = &outputs[base..base + usize::from(router.ports)];
-            let id = router.id;
-            routing.queues_changed(id, &PortQueues { outputs, credits, plant }, outgoing);
+            let (id, base, vcs, now) = (router.id, router.port_base, *vcs, *now);
+            let queues = PortQueues { outputs, credits, plant, unsettled, base, vcs, now };
+            routing.queues_changed(id, &queues, outgoing);
             let mut outgoing = std::mem::take(&mut self.outgoing);
             for message in outgoing.drain(..) {
                 self.send(id, message);

@@ -3,9 +3,12 @@
 
 use std::sync::Arc;
 
-use crate::ids::{Cycle, RouterId};
+use crate::ids::{Cycle, RouterId, VcId};
 use crate::routing::{Fabric, Plan, Planner};
-use crate::spec::{Allocator, Quantity, Scale, Spec, SpecError, Switch, Warmup};
+use crate::spec::{
+    Allocator, AutomaticWarmup, Quantity, Scale, Sensing, SpareVcs, Spec, SpecError, Switch,
+    Warmup, WarmupRule,
+};
 use crate::topology::{self, Peer, Topology, VcNeed};
 use crate::traffic::{Setting, Workload};
 
@@ -43,7 +46,7 @@ pub(crate) struct Times {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WarmupTimes {
     Fixed(Cycle),
-    Automatic { interval: Cycle, limit: Cycle },
+    Automatic { interval: Cycle, limit: Cycle, growth: Option<usize> },
 }
 
 pub(crate) struct Plant {
@@ -57,6 +60,13 @@ pub(crate) struct Plant {
     /// Phits per output port; `u32::MAX` is unlimited.
     pub(crate) output_buffer: u32,
     pub(crate) allocator: Allocator,
+    pub(crate) sensing: Sensing,
+    /// Classes of VCs in each link class that share its spare VCs; empty if these are not used.
+    pub(crate) shared_by: Vec<u8>,
+    /// A VC takes a packet only while it is empty.
+    pub(crate) atomic: bool,
+    /// The VC that every head can turn to.
+    pub(crate) escape: Option<VcId>,
     pub(crate) routing: Plan,
     pub(crate) workload: Workload,
     pub(crate) times: Times,
@@ -96,6 +106,20 @@ impl Plant {
         let fabric = Fabric { topology: Arc::clone(&topology), latency, vcs, scale };
         let routing = routing(&fabric)?;
         enough_vcs(&classes, &*topology, &routing.vcs)?;
+        let sensing = spec.network.sensing;
+        let agent = (routing.agent)(RouterId(0), 1);
+        if sensing == Sensing::Waiting && agent.watches().queues {
+            let message = "this routing is told when a queue changes, and what waits for a link \
+                           changes in every cycle";
+            let choices = ["both", "output", "downstream"];
+            return Err(SpecError::new("network.sensing", message).choices(choices));
+        }
+        let shared_by = match spec.network.spare_vcs {
+            SpareVcs::Unused => Vec::new(),
+            // Whoever keeps a VC to escape through has shared out the others.
+            SpareVcs::Emptiest if agent.escape().is_some() => Vec::new(),
+            SpareVcs::Emptiest => shared_by(&classes, &*topology, &routing.vcs),
+        };
         let times = times(spec, &scale)?;
         let setting = Setting { topology: &*topology, seed: spec.run.seed };
         let measure_from = match times.warmup {
@@ -118,6 +142,10 @@ impl Plant {
             crossbar: Crossbar::Ideal,
             output_buffer: u32::MAX,
             allocator: Allocator::default(),
+            sensing,
+            shared_by,
+            atomic: agent.atomic(),
+            escape: agent.escape(),
             routing,
             workload,
             times,
@@ -201,13 +229,20 @@ impl Plant {
         Ok(())
     }
 
+    /// Credits that a packet needs on a link of a class.
+    #[inline]
+    pub(crate) fn room(&self, class: u8, size: u16) -> u32 {
+        if self.atomic { self.classes[usize::from(class)].buffer } else { u32::from(size) }
+    }
+
     /// The farthest ahead that a switch schedules anything but a packet generation.
     pub(crate) fn horizon(&self) -> Cycle {
         let largest = u32::from(self.workload.packet_sizes().1);
         let downstream = self.classes.iter().map(|c| c.buffer.saturating_mul(u32::from(c.vcs)));
         let backlog = self.output_buffer.min(downstream.max().unwrap_or(0));
         let latency = self.classes.iter().map(|c| c.latency).max().unwrap_or(0);
-        backlog + latency + self.pipeline + 2 * largest + self.host_latency + 2
+        let back = if self.sensing == Sensing::Waiting { latency } else { 0 };
+        backlog + latency + back + self.pipeline + 2 * largest + self.host_latency + 2
     }
 
     /// Ports of all routers up to and including each one.
@@ -286,6 +321,24 @@ fn enough_vcs(
     Ok(())
 }
 
+/// Observations in which the latency must not grow, if that is the rule.
+fn growth(auto: &AutomaticWarmup) -> Result<Option<usize>, SpecError> {
+    if !(5..=1_000).contains(&auto.window) {
+        let message = format!("{} observations are out of range", auto.window);
+        return Err(SpecError::new("run.warmup.window", message).choices(["5 to 1000"]));
+    }
+    Ok((auto.rule == WarmupRule::StopsGrowing).then_some(auto.window as usize))
+}
+
+/// Classes of VCs that a routing needs in each link class; all VCs where it says nothing.
+fn shared_by(classes: &[LinkClass], topology: &dyn Topology, needs: &[VcNeed]) -> Vec<u8> {
+    let of = |(name, class): (&&str, &LinkClass)| {
+        let need = needs.iter().find(|need| need.class == *name);
+        need.map_or(class.vcs, |need| need.vcs.max(1))
+    };
+    topology.classes().iter().zip(classes).map(of).collect()
+}
+
 fn times(spec: &Spec, scale: &Scale) -> Result<Times, SpecError> {
     let (run, probes) = (&spec.run, &spec.probes);
     let long = |path: &str, quantity: &Quantity| {
@@ -301,6 +354,7 @@ fn times(spec: &Spec, scale: &Scale) -> Result<Times, SpecError> {
         Warmup::Automatic(auto) => WarmupTimes::Automatic {
             interval: cycles(scale, "run.warmup.interval", &auto.interval, 1)?,
             limit: long("run.warmup.limit", &auto.limit)?,
+            growth: growth(auto)?,
         },
     };
     let series = match (&probes.series, &probes.series_before) {

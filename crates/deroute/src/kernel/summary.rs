@@ -1,6 +1,7 @@
 //! From whole-number counts to the result.
 
 use super::Running;
+use super::plant::WarmupTimes;
 use super::state::PortKind;
 use crate::outcome::{
     Arrays, Fairness, Latency, LinkUse, Load, Outcome, Packets, PathShare, Percentile, Series,
@@ -45,6 +46,23 @@ pub(super) fn mser_accepts(series: &[f64]) -> bool {
     best.is_some_and(|cut| cut <= fives.len() / 2)
 }
 
+/// The least-squares line through the last `window` values does not rise.
+pub(super) fn stopped_growing(series: &[f64], window: usize) -> bool {
+    let Some(first) = series.len().checked_sub(window) else { return false };
+    let middle = (window - 1) as f64 / 2.0;
+    let rise: f64 = series[first..].iter().zip(0..).map(|(y, i)| y * (f64::from(i) - middle)).sum();
+    rise <= 0.0
+}
+
+/// What is known of the run besides its counts.
+struct Course {
+    warmed_up: bool,
+    /// Not warmed up means that the latency never stopped growing.
+    growing: bool,
+    /// The traffic changes while it is measured.
+    changing: bool,
+}
+
 /// Assembles the result.
 pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> Outcome {
     let plant = &network.plant;
@@ -77,9 +95,13 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
         in_flight: total.generated - total.delivered,
         measured: total.sums.packets,
     };
-    let changing = plant.workload.changes(total.from, total.to);
+    let course = Course {
+        warmed_up,
+        growing: matches!(plant.times.warmup, WarmupTimes::Automatic { growth: Some(_), .. }),
+        changing: plant.workload.changes(total.from, total.to),
+    };
     Outcome {
-        verdict: verdict(&total, &load, &latency, warmed_up, changing),
+        verdict: verdict(&total, &load, &latency, &course),
         cycle_ns: plant.scale.cycle_ns(),
         phit_bytes: plant.scale.phit_bytes(),
         size: Size { hosts, routers: plant.topology.routers(), links: plant.links() },
@@ -145,13 +167,8 @@ fn latency(total: &Collector) -> Latency {
     }
 }
 
-fn verdict(
-    total: &Collector,
-    load: &Load,
-    latency: &Latency,
-    warmed_up: bool,
-    changing: bool,
-) -> Verdict {
+fn verdict(total: &Collector, load: &Load, latency: &Latency, course: &Course) -> Verdict {
+    let Course { warmed_up, growing, changing } = *course;
     let mut reasons = Vec::new();
     // What is sent and not accepted piles up in queues: in a steady state the two differ by far less
     // than the loads themselves fluctuate, so no confidence interval is subtracted.
@@ -159,6 +176,10 @@ fn verdict(
         let percent = 100.0 * load.accepted / load.attempted;
         reasons
             .push(format!("the network accepts {percent:.1}% of what the hosts attempt to send"));
+        return Verdict { state: State::Saturated, reasons };
+    }
+    if !warmed_up && growing {
+        reasons.push("the latency was still growing at the limit of the warm-up".into());
         return Verdict { state: State::Saturated, reasons };
     }
     if changing {
@@ -289,7 +310,7 @@ fn columns(bins: &Bins) -> SeriesColumns {
 
 #[cfg(test)]
 mod tests {
-    use super::mser_accepts;
+    use super::{mser_accepts, stopped_growing};
 
     /// A deterministic value between 0 and 1 that follows no trend.
     fn wobble(i: usize) -> f64 {
@@ -302,6 +323,16 @@ mod tests {
             let rising: Vec<f64> = (0..length).map(|i| i as f64 * 10.0 + wobble(i)).collect();
             assert!(!mser_accepts(&rising), "after {length} intervals");
         }
+    }
+
+    #[test]
+    fn growth_stops_with_the_slope() {
+        let rising: Vec<f64> = (0..50).map(|i| 2.0 * f64::from(i) + wobble(i as usize)).collect();
+        assert!(!stopped_growing(&rising, 15));
+        let bent: Vec<f64> = (0..50).map(|i| f64::from(i.min(20))).collect();
+        assert!(!stopped_growing(&bent[..30], 15), "the window begins before the bend");
+        assert!(stopped_growing(&bent, 15));
+        assert!(!stopped_growing(&bent[..14], 15), "too short to judge");
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! # Parameters
 //! `deroutes` M: hops to spare (default: as many as there are dimensions). `back_to_back` (default
 //! true): two deroutes in a row may be in the same dimension. `queue` (default `vc`): what `Q`
-//! measures.
+//! measures. `redecide` (default false): decide again in every cycle in which a head is blocked.
 //!
 //! # Deadlock freedom
 //! Distance classes: the n-th hop takes the n-th of N + M classes of VCs.
@@ -31,10 +31,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::weights::{Best, Classes};
-use super::{Fabric, Header, Plan, RouterView, Routing, require_lattice};
-use crate::ids::RouterId;
-use crate::probe::PathKind;
+use super::weights::{Best, Classes, derouted_in, label, reconsidering};
+use super::{Fabric, Header, Plan, RouterView, Routing, Watches, require_lattice};
 use crate::spec::{QueueMetric, SpecError};
 use crate::topology::{Hop, Topology, VcNeed};
 
@@ -49,11 +47,14 @@ pub struct OmniWarSpec {
     pub back_to_back: bool,
     /// What `Q` measures. Default `vc`.
     pub queue: QueueMetric,
+    /// Decide again in every cycle in which a head is blocked, in every router. Default `false`: decide
+    /// once, when the packet becomes the head of its queue.
+    pub redecide: bool,
 }
 
 impl Default for OmniWarSpec {
     fn default() -> Self {
-        Self { deroutes: None, back_to_back: true, queue: QueueMetric::Vc }
+        Self { deroutes: None, back_to_back: true, queue: QueueMetric::Vc, redecide: false }
     }
 }
 
@@ -63,10 +64,16 @@ struct OmniWar {
     /// N + M.
     hops: u8,
     back_to_back: bool,
+    redecide: bool,
 }
 
 pub fn plan(spec: &OmniWarSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     require_lattice(fabric, "routing.omniwar")?;
+    incremental(spec, fabric)
+}
+
+/// OmniWAR on a lattice, whatever it is called.
+pub(super) fn incremental(spec: &OmniWarSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let topology = Arc::clone(&fabric.topology);
     let dims = topology.classes().len() as u8;
     let deroutes = spec.deroutes.unwrap_or(dims);
@@ -80,10 +87,10 @@ pub fn plan(spec: &OmniWarSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let need = |class: &&'static str| VcNeed { class, vcs: hops, why };
     let vcs = topology.classes().iter().map(need).collect();
     let classes = Classes::new(fabric, hops, spec.queue);
-    let back_to_back = spec.back_to_back;
+    let OmniWarSpec { back_to_back, redecide, .. } = *spec;
     let agent = Box::new(move |_, _| -> Box<dyn Routing> {
         let (topology, classes) = (Arc::clone(&topology), classes.clone());
-        Box::new(OmniWar { topology, classes, hops, back_to_back })
+        Box::new(OmniWar { topology, classes, hops, back_to_back, redecide })
     });
     Ok(Plan { agent, vcs })
 }
@@ -95,10 +102,10 @@ impl Routing for OmniWar {
         let left = lattice.unaligned(at, to).count() as u32;
         let class = header.place;
         let spare = u32::from(self.hops - class) > left;
-        // The dimension of the last hop, if that was a deroute that must not be repeated.
-        let last = (!self.back_to_back && header.root != STRAIGHT).then_some(header.root.index());
+        let before = derouted_in(lattice, view, to);
+        // The dimension of a deroute that must not be repeated.
+        let last = before.filter(|_| !self.back_to_back);
         let mut best = Best::none();
-        let mut derouted_in = STRAIGHT;
         for dim in lattice.unaligned(at, to) {
             let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
             for other in (0..lattice.width(dim)).filter(|&other| other != from) {
@@ -111,21 +118,15 @@ impl Routing for OmniWar {
                     let (vc, queue) = self.classes.look(view, dim, port, class);
                     let hop = Hop { port, vc, place: class + 1 };
                     best.offer(view, hop, (queue, left + u32::from(derouted)), derouted);
-                    if best.choice().0 == hop {
-                        derouted_in = if derouted { RouterId(dim as u32) } else { STRAIGHT };
-                    }
                 }
             }
         }
-        // There is no intermediate router: its place in the header remembers the dimension.
-        header.root = derouted_in;
         let (hop, derouted) = best.choice();
-        if derouted {
-            header.kind = PathKind::Derouted;
-        }
+        label(header, before, derouted);
         hop
     }
-}
 
-/// The last hop was no deroute.
-const STRAIGHT: RouterId = Header::UNDRAWN;
+    fn watches(&self) -> Watches {
+        reconsidering(self.redecide)
+    }
+}

@@ -41,7 +41,8 @@ pub fn trace(
             return Some(path);
         }
         let mut rng = Stream::new(seed, Owner::Router(at.0));
-        let mut view = RouterView { router: at, input, now: 0, queues: &Empty, rng: &mut rng };
+        let (queues, rng) = (&Empty, &mut rng);
+        let mut view = RouterView { router: at, input, now: 0, size: 1, queues, rng };
         let hop = agent.route(&mut view, &mut header);
         path.push((at, hop));
         header.place = hop.place;

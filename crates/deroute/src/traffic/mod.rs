@@ -163,6 +163,8 @@ enum Pace {
     Silent,
     /// One process.
     Bernoulli(Geometric),
+    /// Cycles between the packets of a host for each phit of the first, in units of 2^-32.
+    Paced(u128),
     /// Bursts: the gap within one, the silence between two (a gap of 1 is none), and the law of
     /// the packets in a burst.
     OnOff { peak: Geometric, silence: Geometric, burst: Geometric },
@@ -199,6 +201,10 @@ pub struct Source {
     /// Packets left in the current burst, and its destination.
     burst: u32,
     destination: HostId,
+    /// Phits of the last packet (0 at the beginning), and the part of a cycle that its successor is
+    /// behind, in units of 2^-32.
+    size: u16,
+    behind: u32,
 }
 
 impl Workload {
@@ -261,7 +267,7 @@ impl Workload {
     /// The generator of `host`, and the cycle of its first packet.
     pub fn source(&self, host: HostId, seed: u64) -> (Source, Cycle) {
         let rng = Stream::new(seed, Owner::Host(host.0));
-        let mut source = Source { rng, burst: 0, destination: host };
+        let mut source = Source { rng, burst: 0, destination: host, size: 0, behind: 0 };
         let first = self.next(host, &mut source, None);
         (source, first)
     }
@@ -273,7 +279,8 @@ impl Workload {
             Pace::OnOff { .. } => source.destination,
             _ => phase.pattern.draw(host, &mut source.rng),
         };
-        Demand { destination, size: self.sizes.draw(&mut source.rng) }
+        source.size = self.sizes.draw(&mut source.rng);
+        Demand { destination, size: source.size }
     }
 
     /// The cycle of the first packet after `now`, or from cycle 0 on; `Cycle::MAX` if there is
@@ -284,11 +291,12 @@ impl Workload {
         let mut index = self.phase(start);
         loop {
             let phase = &self.phases[index];
-            let wait = phase.wait(host, source);
+            let wait = phase.wait(host, source, self.sizes.max());
             let at = wait.map_or(Cycle::MAX, |wait| start.saturating_add(wait - 1));
             match self.phases.get(index + 1) {
                 Some(next) if at >= next.from => {
-                    (start, index, source.burst) = (next.from, index + 1, 0);
+                    (start, index) = (next.from, index + 1);
+                    (source.burst, source.size, source.behind) = (0, 0, 0);
                 }
                 _ => return at,
             }
@@ -302,10 +310,21 @@ impl Workload {
 
 impl Phase {
     /// Waiting time to the next packet, at least 1.
-    fn wait(&self, host: HostId, source: &mut Source) -> Option<u32> {
+    fn wait(&self, host: HostId, source: &mut Source, largest: u16) -> Option<u32> {
         match &self.pace {
             Pace::Silent => None,
             Pace::Bernoulli(law) => Some(law.draw(&mut source.rng)),
+            Pace::Paced(per_phit) if source.size == 0 => {
+                // The first: anywhere within the interval of the largest packet.
+                let most = (per_phit * u128::from(largest)) >> 32;
+                let most = u32::try_from(most).unwrap_or(u32::MAX);
+                Some(1 + source.rng.below(most))
+            }
+            Pace::Paced(per_phit) => {
+                let interval = per_phit * u128::from(source.size) + u128::from(source.behind);
+                source.behind = interval as u32;
+                Some(u32::try_from(interval >> 32).unwrap_or(u32::MAX))
+            }
             Pace::OnOff { peak, silence, burst } => {
                 let mut wait = peak.draw(&mut source.rng);
                 if source.burst == 0 {
@@ -331,8 +350,11 @@ fn pace(
         return Err(SpecError::new(path, message).choices(["0.0 to 1.0"]));
     }
     let Some(mean) = Geometric::new(load / mean_size) else { return Ok(Pace::Silent) };
-    let spec::Injection::OnOff { burst, peak } = injection else {
-        return Ok(Pace::Bernoulli(mean));
+    let (burst, peak) = match injection {
+        spec::Injection::Bernoulli => return Ok(Pace::Bernoulli(mean)),
+        // At most 2^32 / load <= 2^32 * 2^60 / mean size: the cast is exact enough, and never saturates.
+        spec::Injection::Paced => return Ok(Pace::Paced((2f64.powi(32) / load) as u128)),
+        spec::Injection::OnOff { burst, peak } => (burst, peak),
     };
     let at = |key: &str| format!("traffic.injection.on_off.{key}");
     if !(1.0..=1e9).contains(burst) {

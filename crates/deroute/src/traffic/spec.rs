@@ -79,6 +79,9 @@ pub enum Injection {
     /// Each cycle with the same probability.
     #[default]
     Bernoulli,
+    /// At constant intervals: a packet of s phits is followed by the next after s / load cycles. When the
+    /// first comes is random.
+    Paced,
     /// Bursts to one destination at `peak` load, separated by silences.
     OnOff {
         /// Mean packets in a burst (geometric), at least 1.

@@ -26,7 +26,13 @@ fn dressed(lattice: &str, routing: &str, pattern: &str, turn: usize) -> Spec {
     spec.checks.full = true;
     spec.checks.dependencies = true;
     spec.checks.watchdog = Some(400.into());
+    support::vary(&mut spec, turn);
     spec
+}
+
+/// More orders of four dimensions than these links have VCs.
+fn refused(lattice: &str, routing: &str) -> bool {
+    lattice.contains("2, 2, 2, 2") && routing.contains("'all'")
 }
 
 /// Conservation, an acyclic dependency graph, a silent watchdog, and the same bytes however the run
@@ -37,6 +43,9 @@ fn every_entry_is_sound_and_deterministic() {
     for (l, lattice) in LATTICES.into_iter().enumerate() {
         for (r, routing) in LATTICE_ROUTINGS.into_iter().enumerate() {
             for (p, pattern) in LATTICE_PATTERNS.into_iter().enumerate() {
+                if refused(lattice, routing) {
+                    continue;
+                }
                 let spec = dressed(lattice, routing, pattern, l + 3 * r + 5 * p);
                 match Simulation::build(&spec) {
                     Ok(_) => runs += 1,
@@ -54,7 +63,7 @@ fn every_entry_is_sound_and_deterministic() {
             }
         }
     }
-    assert!(runs > 500, "{runs}");
+    assert!(runs > 1_200, "{runs}");
 }
 
 /// Every wire has two ends, every host one port, and distances are the dimensions that differ.
@@ -91,12 +100,14 @@ fn wiring_is_consistent() {
 #[test]
 fn paths_of_an_empty_network() {
     for lattice in LATTICES {
-        for routing in LATTICE_ROUTINGS {
+        for routing in LATTICE_ROUTINGS.into_iter().filter(|routing| !refused(lattice, routing)) {
             let mut spec = support::lattice(lattice);
             spec.routing = value(routing);
             let simulation = Simulation::build(&spec).unwrap();
             let topology = simulation.topology();
-            let direct = ["minimal", "dimwar", "omniwar"].iter().any(|name| routing.contains(name));
+            const DIRECT: [&str; 7] =
+                ["minimal", "dimwar", "omniwar", "o1turn", "min_ad", "clos_ad", "dal"];
+            let direct = DIRECT.iter().any(|name| routing.contains(name));
             for (from, to) in (0..topology.hosts()).flat_map(|a| [(a, 0), (0, a)]) {
                 let path = simulation.trace(HostId(from), HostId(to), 1);
                 let path = path.unwrap_or_else(|| panic!("{routing} {from} {to}"));

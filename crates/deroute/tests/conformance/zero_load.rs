@@ -16,7 +16,7 @@ use deroute::spec::{Quantity, Scale, Spec, Switch, Topology};
 use deroute::topology::{Leg, Peer};
 use deroute::traffic::{Setting, Workload};
 
-use super::support::catalogue::{DRAGONFLIES, ROUTINGS, SWITCHES};
+use super::support::catalogue::{DRAGONFLIES, LATTICE_ROUTINGS, ROUTINGS, SWITCHES};
 use super::support::{self, value};
 
 /// A packet that a host generates.
@@ -111,7 +111,8 @@ fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
                 return total;
             }
             let rng = &mut streams[at.index()];
-            let mut view = RouterView { router: at, input, now, queues: &Empty, rng };
+            let (size, queues) = (packet.size as u16, &Empty);
+            let mut view = RouterView { router: at, input, now, size, queues, rng };
             let hop = agent.route(&mut view, &mut header);
             if watched && header.place == 0 {
                 agent.injection(source, Injection::Left, &header);
@@ -208,6 +209,21 @@ fn every_pair_and_routing() {
         spec.network.nic.latency = [0, 5][r % 2].into();
         spec.traffic.load = sparse(6, 4.0);
         spec.run.measure = 400_000.into();
+        assert_eq!(check(&spec).len(), 30, "{routing}");
+    }
+}
+
+/// Every routing of a lattice between all 30 pairs of hosts of a small one.
+#[test]
+fn every_lattice_routing() {
+    for (r, routing) in LATTICE_ROUTINGS.into_iter().enumerate() {
+        let mut spec = support::lattice("{ widths = [3, 2], hosts = 1 }");
+        spec.routing = value(routing);
+        spec.network.switch = value(SWITCHES[r % SWITCHES.len()]);
+        spec.network.nic.latency = [0, 5][r % 2].into();
+        spec.traffic.load = sparse(6, 4.0);
+        spec.run.measure = 400_000.into();
+        support::vary(&mut spec, r);
         assert_eq!(check(&spec).len(), 30, "{routing}");
     }
 }

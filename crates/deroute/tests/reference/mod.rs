@@ -73,6 +73,7 @@ pub struct Model {
     net: Resolved,
     agent: Box<dyn Routing>,
     watches: Watches,
+    atomic: bool,
     streams: Vec<Stream>,
     routers: Vec<Router>,
     hosts: Vec<Host>,
@@ -103,6 +104,7 @@ impl Model {
         Self {
             net,
             watches: agent.watches(),
+            atomic: agent.atomic(),
             agent,
             streams,
             routers,
@@ -215,7 +217,8 @@ impl Model {
         }
         for (index, router) in self.routers.iter().enumerate() {
             let from = RouterId(index as u32);
-            let queues = Queued { router, net: &self.net };
+            let (net, atomic) = (&self.net, self.atomic);
+            let queues = Queued { router, net, atomic, now: self.now };
             let mut messages: Vec<Message> = Vec::new();
             self.agent.queues_changed(from, &queues, &mut messages);
             for Message { delay, content } in messages {

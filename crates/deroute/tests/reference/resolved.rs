@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use deroute::ids::RouterId;
 use deroute::routing::{self, Fabric, Plan};
-use deroute::spec::{Allocator, Quantity, Scale, Spec, Switch, Warmup};
+use deroute::spec::{Allocator, Quantity, Scale, Sensing, SpareVcs, Spec, Switch, Warmup};
 use deroute::topology::{self, Topology};
 use deroute::traffic::{Setting, Workload};
 
@@ -29,6 +30,9 @@ pub(super) struct Resolved {
     pub(super) ideal: bool,
     pub(super) output_buffer: u64,
     pub(super) allocator: Allocator,
+    pub(super) sensing: Sensing,
+    /// Classes of VCs in each link class, if they share all VCs.
+    pub(super) shared_by: Option<Vec<usize>>,
     /// Measured cycles.
     pub(super) from: u32,
     pub(super) to: u32,
@@ -60,6 +64,10 @@ impl Resolved {
         let scale = Scale::new(&spec.units.cycle, &spec.units.phit).expect("sensible units");
         let fabric = Fabric { topology: Arc::clone(&topology), latency, vcs, scale };
         let plan = routing::build(&spec.routing, &fabric).expect("a possible routing");
+        let escapes = (plan.agent)(RouterId(0), 1).escape().is_some();
+        let need = |name: &&str| plan.vcs.iter().find(|need| need.class == *name);
+        let needs = topology.classes().iter().map(need);
+        let shared_by = needs.map(|need| usize::from(need.expect("a need").vcs)).collect();
         let Warmup::Fixed(warmup) = &spec.run.warmup else { panic!("not a fixed warm-up") };
         let from = whole(warmup);
         let scale = Scale::new("1 ns", "25 B").expect("valid units");
@@ -80,6 +88,9 @@ impl Resolved {
             ideal: false,
             output_buffer: u64::MAX,
             allocator: Allocator::default(),
+            sensing: spec.network.sensing,
+            shared_by: (spec.network.spare_vcs == SpareVcs::Emptiest && !escapes)
+                .then_some(shared_by),
             from,
             to: from + whole(&spec.run.measure),
             series: spec.probes.series.as_ref().map(|width| (from - before, whole(width))),
