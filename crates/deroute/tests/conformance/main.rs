@@ -7,6 +7,7 @@ mod lattice;
 mod paths;
 #[path = "../support/mod.rs"]
 mod support;
+mod vcs;
 mod zero_load;
 
 use deroute::outcome::{Outcome, State};
