@@ -416,7 +416,7 @@ fn lattice_refusal(lattice: &str, changes: &[(&str, &str)]) -> SpecError {
 fn lattices() {
     const CUBE: &str = "{ widths = [4, 4, 4], hosts = 4 }";
     const ODD: &str = "{ widths = [3, 3], hosts = 1 }";
-    let rows: [LatticeRow<'_>; 14] = [
+    let rows: [LatticeRow<'_>; 17] = [
         (
             CUBE,
             &[("network.topology.hyperx.widths", "[]")],

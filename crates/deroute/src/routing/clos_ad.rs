@@ -14,8 +14,8 @@
 //!
 //! # Parameters
 //! `sequential` (default false), `queue` (default `vc`): what `Q` measures. `offset` (default 1 phit): the
-//! larger, the fewer detours around short queues. The hops of a port are those
-//! of the longest path through it that may be drawn.
+//! larger, the fewer detours around short queues. The hops of a port are those of the longest path
+//! through it that may be drawn.
 //!
 //! # Deadlock freedom
 //! As Valiant: two VCs.

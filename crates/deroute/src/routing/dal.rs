@@ -12,8 +12,9 @@
 //! McDonald et al., SC 2019, 4.2.
 //!
 //! # Parameters
-//! `queue` (default `vc`): what `Q` measures; `vc` is the sum over all VCs but the escape VC. `offset` (default 1 phit). `atomic`
-//! (default true): a VC takes a packet only while its buffer is known to be empty.
+//! `queue` (default `vc`): what `Q` measures; `vc` is the sum over all VCs but the escape VC. `offset`
+//! (default 1 phit). `atomic` (default true): a VC takes a packet only while its buffer is known to be
+//! empty.
 //!
 //! # Deadlock freedom
 //! Duato 1993: every head may turn to VC 0, on which dimensions are in order. Without `atomic` that

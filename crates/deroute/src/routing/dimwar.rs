@@ -12,8 +12,8 @@
 //! # Parameters
 //! `queue` (default `vc`): what `Q` measures. Every place on the path has as many VCs as there are for it;
 //! a packet takes the emptiest. `offset` (default 1 phit): the larger, the fewer deroutes around short
-//! queues. `classes` (default `hop`): which class of VCs a hop takes. `redecide`
-//! (default false): decide again in every cycle in which a head is blocked.
+//! queues. `classes` (default `hop`): which class of VCs a hop takes. `redecide` (default false): decide
+//! again in every cycle in which a head is blocked.
 //!
 //! # Deadlock freedom
 //! Two classes of VCs for any number of dimensions. With `hop` a deroute takes the second, a hop to the

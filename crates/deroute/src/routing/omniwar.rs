@@ -11,10 +11,11 @@
 //! 5.2.
 //!
 //! # Parameters
-//! `deroutes` M: hops to spare (default: as many as there are dimensions) beyond those of the longest of
-//! shortest paths; shorter ones have more. `back_to_back` (default
-//! true): two deroutes in a row may be in the same dimension. `queue` (default `vc`): what `Q`
-//! measures. `offset` (default 1 phit): the larger, the fewer deroutes around short queues. `redecide` (default false): decide again in every cycle in which a head is blocked.
+//! `deroutes` M: hops to spare for the longest of shortest paths (default: as many as there are dimensions);
+//! shorter ones have more. `back_to_back` (default true): two deroutes in a row may be in the same
+//! dimension. `queue` (default `vc`): what `Q` measures. `offset` (default 1 phit): the larger, the fewer
+//! deroutes around short queues. `redecide` (default false): decide again in every cycle in which a head is
+//! blocked.
 //!
 //! # Deadlock freedom
 //! Distance classes: the n-th hop takes the n-th of N + M classes of VCs.
