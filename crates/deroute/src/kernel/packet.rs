@@ -69,12 +69,12 @@ impl Pool {
     }
 
     #[inline]
-    pub(super) fn remove(&mut self, index: u32) -> Packet {
+    pub(super) fn remove(&mut self, index: u32) -> Slot {
         self.live -= 1;
         let slot = &mut self.slots[index as usize];
-        slot.next = self.free;
+        let next = std::mem::replace(&mut slot.next, self.free);
         self.free = index;
-        slot.packet
+        Slot { next, ..*slot }
     }
 
     /// Packets in the pool.
