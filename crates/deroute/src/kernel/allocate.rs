@@ -374,7 +374,9 @@ impl Partition {
             if self.watches.injections {
                 let state = &self.routers[router as usize];
                 let queue = injection_queue(state, input_index, now);
-                self.routing.injection(queue, Injection::Left, &packet.header);
+                // A copy, so that the packet itself can stay in registers.
+                let header = packet.header;
+                self.routing.injection(queue, Injection::Left, &header);
             }
             self.inject(upstream.port, router, &packet, now - waited_from);
         } else {
@@ -390,6 +392,7 @@ impl Partition {
     }
 
     /// A packet leaves its injection queue.
+    #[inline(always)]
     fn inject(&mut self, host: u32, router: u32, packet: &Packet, blocked: u32) {
         let now = self.now;
         let size = u32::from(packet.size);
@@ -406,6 +409,7 @@ impl Partition {
     }
 
     /// A packet leaves the network; its last phit is consumed in the cycle before `delivered`.
+    #[inline(always)]
     fn eject(&mut self, host: u32, packet: &Packet, delivered: Cycle) {
         let sample = Delivery {
             generated: packet.generated,

@@ -72,32 +72,31 @@ impl<T: Copy, const N: usize> Wheel<T, N> {
     #[inline]
     pub(super) fn push(&mut self, at: Cycle, event: T) {
         self.pending += 1;
-        let bucket = &mut self.buckets[(at & self.mask) as usize];
-        // No room without a chunk, or in a full one.
+        let index = (at & self.mask) as usize;
+        let bucket = &mut self.buckets[index];
         let chunk = self.chunks.get_mut(bucket.head as usize);
-        if let Some(place) = chunk.and_then(|chunk| chunk.events.get_mut(bucket.len as usize)) {
-            *place = event;
-            bucket.len += 1;
-            return;
-        }
-        self.push_in_new_chunk(at, event);
+        let place = match chunk.and_then(|chunk| chunk.events.get_mut(bucket.len as usize)) {
+            Some(place) => {
+                bucket.len += 1;
+                place
+            }
+            None => self.place_in_new_chunk(index, event),
+        };
+        *place = event;
     }
 
-    /// Schedules an event for which its bucket has no room.
+    /// A place in a bucket that has no chunk, or a full one; `event` serves to fill the new one.
     #[inline(never)]
-    fn push_in_new_chunk(&mut self, at: Cycle, event: T) {
-        let bucket = &mut self.buckets[(at & self.mask) as usize];
-        let next = bucket.head;
+    fn place_in_new_chunk(&mut self, index: usize, event: T) -> &mut T {
+        let bucket = &mut self.buckets[index];
+        let next = std::mem::replace(bucket, Bucket { head: self.free, len: 1 }).head;
         if self.free == NONE {
             bucket.head = self.chunks.len() as u32;
             self.chunks.push(Chunk { next, events: [event; N] });
         } else {
-            bucket.head = self.free;
-            let chunk = &mut self.chunks[self.free as usize];
-            self.free = std::mem::replace(&mut chunk.next, next);
-            chunk.events[0] = event;
+            self.free = std::mem::replace(&mut self.chunks[self.free as usize].next, next);
         }
-        bucket.len = 1;
+        &mut self.chunks[bucket.head as usize].events[0]
     }
 
     /// Takes the events of `now`, some at a time.
