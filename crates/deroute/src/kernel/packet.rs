@@ -1,6 +1,6 @@
 //! Packets and their pool.
 
-use crate::ids::{Cycle, PortId};
+use crate::ids::{Cycle, PortId, RouterId};
 use crate::routing::Header;
 
 /// End of a list.
@@ -35,6 +35,14 @@ pub(super) struct Flight {
     pub(super) packet: Packet,
     pub(super) port: u32,
     pub(super) vc: u8,
+}
+
+impl Default for Flight {
+    fn default() -> Self {
+        let header = Header::new(RouterId(0));
+        let packet = Packet { generated: 0, injected: 0, header, port: PortId(0), size: 0 };
+        Self { packet, port: 0, vc: 0 }
+    }
 }
 
 const _: () = assert!(size_of::<Slot>() == 32 && size_of::<Flight>() == 32);

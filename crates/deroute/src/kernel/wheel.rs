@@ -53,7 +53,7 @@ impl<T, const N: usize> Default for Wheel<T, N> {
     }
 }
 
-impl<T: Copy, const N: usize> Wheel<T, N> {
+impl<T: Copy + Default, const N: usize> Wheel<T, N> {
     /// A wheel for events at most `horizon` cycles ahead.
     pub(super) fn new(horizon: Cycle) -> Self {
         let slots = (horizon + 2).next_power_of_two();
@@ -80,19 +80,20 @@ impl<T: Copy, const N: usize> Wheel<T, N> {
                 bucket.len += 1;
                 place
             }
-            None => self.place_in_new_chunk(index, event),
+            None => self.place_in_new_chunk(index),
         };
         *place = event;
     }
 
-    /// A place in a bucket that has no chunk, or a full one; `event` serves to fill the new one.
+    /// A place in a bucket that has no chunk, or a full one. (Is not given the event, which would have
+    /// to be put in memory for it.)
     #[inline(never)]
-    fn place_in_new_chunk(&mut self, index: usize, event: T) -> &mut T {
+    fn place_in_new_chunk(&mut self, index: usize) -> &mut T {
         let bucket = &mut self.buckets[index];
         let next = std::mem::replace(bucket, Bucket { head: self.free, len: 1 }).head;
         if self.free == NONE {
             bucket.head = self.chunks.len() as u32;
-            self.chunks.push(Chunk { next, events: [event; N] });
+            self.chunks.push(Chunk { next, events: [T::default(); N] });
         } else {
             self.free = std::mem::replace(&mut self.chunks[self.free as usize].next, next);
         }
