@@ -19,6 +19,14 @@ pub(super) struct Packet {
     pub(super) size: u16,
 }
 
+/// Fills memory that waits for a packet.
+impl Default for Packet {
+    fn default() -> Self {
+        let header = Header::new(RouterId(0));
+        Self { generated: 0, injected: 0, header, port: PortId(0), size: 0 }
+    }
+}
+
 /// A packet in a queue: half a cache line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
@@ -30,19 +38,11 @@ pub(super) struct Slot {
 }
 
 /// A packet on its way to an input buffer: half a cache line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flight {
     pub(super) packet: Packet,
     pub(super) port: u32,
     pub(super) vc: u8,
-}
-
-impl Default for Flight {
-    fn default() -> Self {
-        let header = Header::new(RouterId(0));
-        let packet = Packet { generated: 0, injected: 0, header, port: PortId(0), size: 0 };
-        Self { packet, port: 0, vc: 0 }
-    }
 }
 
 const _: () = assert!(size_of::<Slot>() == 32 && size_of::<Flight>() == 32);
@@ -64,16 +64,21 @@ impl Pool {
     #[inline]
     pub(super) fn insert(&mut self, packet: Packet, arrival: Cycle) -> u32 {
         self.live += 1;
-        let slot = Slot { packet, next: NONE, arrival };
         if self.free == NONE {
-            self.slots.push(slot);
-            return self.slots.len() as u32 - 1;
+            self.grow();
         }
         let index = self.free;
-        let place = &mut self.slots[index as usize];
-        self.free = place.next;
-        *place = slot;
+        let slot = &mut self.slots[index as usize];
+        self.free = slot.next;
+        *slot = Slot { packet, next: NONE, arrival };
         index
+    }
+
+    /// Adds a free slot.
+    #[cold]
+    fn grow(&mut self) {
+        self.free = self.slots.len() as u32;
+        self.slots.push(Slot { packet: Packet::default(), next: NONE, arrival: 0 });
     }
 
     #[inline]

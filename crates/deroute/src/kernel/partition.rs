@@ -114,7 +114,7 @@ impl Partition {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         arrivals.drain(now, |flights| {
             touch(flights.iter().map(|flight| self.inputs[flight.port as usize].queues));
-            flights.iter().for_each(|flight| self.enqueue(flight));
+            flights.iter().for_each(|flight| self.enqueue(*flight));
         });
         self.arrivals = arrivals;
         while let Some(due) = self.generations.take(now) {
@@ -164,15 +164,17 @@ impl Partition {
 
     /// A head arrives at an input port.
     #[inline(always)]
-    fn enqueue(&mut self, flight: &Flight) {
+    fn enqueue(&mut self, flight: Flight) {
         let now = self.now;
-        let Flight { port, vc, packet } = *flight;
+        let Flight { port, vc, packet } = flight;
         let index = self.pool.insert(packet, now);
         let input = &mut self.inputs[port as usize];
         if self.watches.injections && input.kind == PortKind::Host {
             let state = &self.routers[input.router as usize];
             let queue = injection_queue(state, port, now);
-            self.routing.injection(queue, Injection::Entered, &packet.header);
+            // A copy, so that the packet itself can stay in registers.
+            let header = packet.header;
+            self.routing.injection(queue, Injection::Entered, &header);
         }
         let queue = &mut self.queues[input.queues as usize + usize::from(vc)];
         if queue.head != NONE {
@@ -290,7 +292,7 @@ impl Partition {
         };
         let flight = Flight { port: host.port, vc: 0, packet };
         match self.plant.host_latency {
-            0 => self.enqueue(&flight),
+            0 => self.enqueue(flight),
             latency => self.arrivals.push(now + latency, flight),
         }
     }
