@@ -21,20 +21,21 @@ enum Room {
 impl Partition {
     /// Allocates in one router: rounds of input and output arbitration. Inputs that lost in one
     /// round try again in the next.
+    #[inline(never)]
     pub(super) fn allocate(&mut self, router: u32) {
         let state = &self.routers[router as usize];
         let (base, words) = (state.port_base, state.words as usize);
         let word_count = usize::from(state.ports).div_ceil(64);
-        for word in 0..word_count {
-            let mut bits = std::mem::take(&mut self.waits[words + word].ripe);
-            while bits != 0 {
-                let port = (word as u32) * 64 + bits.trailing_zeros();
-                bits &= bits - 1;
-                self.request(router, base, port as u16);
-            }
-        }
         let mut round = 1;
-        while self.requested_count > 0 {
+        loop {
+            for word in 0..word_count {
+                let mut bits = std::mem::take(&mut self.waits[words + word].ripe);
+                while bits != 0 {
+                    let port = (word as u32) * 64 + bits.trailing_zeros();
+                    bits &= bits - 1;
+                    self.request(router, base, port as u16);
+                }
+            }
             for index in 0..std::mem::take(&mut self.requested_count) {
                 self.serve(base, self.requested[index]);
             }
@@ -42,12 +43,9 @@ impl Partition {
                 break;
             }
             round += 1;
-            let mut losers = std::mem::take(&mut self.losers);
-            losers.sort_unstable();
-            for port in losers.drain(..) {
-                self.request(router, base, port);
+            while let Some(port) = self.losers.pop() {
+                self.waits[words + usize::from(port / 64)].ripe |= 1 << (port % 64);
             }
-            self.losers = losers;
         }
         // Whoever lost the last round tries again.
         while let Some(port) = self.losers.pop() {
@@ -79,6 +77,7 @@ impl Partition {
     }
 
     /// Input arbitration: the port requests an output for one of its heads, if any can go.
+    #[inline(always)]
     fn request(&mut self, router: u32, base: u32, port: u16) {
         let index = (base + u32::from(port)) as usize;
         let input = &self.inputs[index];
