@@ -232,7 +232,12 @@ impl Plant {
     /// Credits that a packet needs on a link of a class.
     #[inline]
     pub(crate) fn room(&self, class: u8, size: u16) -> u32 {
-        if self.atomic { self.classes[usize::from(class)].buffer } else { u32::from(size) }
+        if self.atomic
+            && let Some(class) = self.classes.get(usize::from(class))
+        {
+            return class.buffer;
+        }
+        u32::from(size)
     }
 
     /// The farthest ahead that a switch schedules anything but a packet generation.
