@@ -1,5 +1,6 @@
 //! Input-first separable allocation, and what a grant does.
 
+use super::nic::Times;
 use super::packet::{NONE, Packet};
 use super::partition::{Partition, injection_queue};
 use super::plant::Crossbar;
@@ -385,7 +386,10 @@ impl Partition {
         }
         let mut packet = self.pool.remove(queue.head);
         if injection {
-            packet.injected = now;
+            match &mut self.nics {
+                None => packet.mark = now,
+                Some(nics) => nics.parcels.get_mut(packet.mark).injected = now,
+            }
             if self.watches.injections {
                 let state = &self.routers[router as usize];
                 let queue = injection_queue(state, base + u32::from(port), now);
@@ -408,6 +412,7 @@ impl Partition {
     fn inject(&mut self, host: u32, router: u32, packet: &Packet, blocked: u32) {
         let now = self.now;
         let size = u32::from(packet.size);
+        let index = host;
         let host = &mut self.hosts[host as usize];
         host.queued -= size;
         self.collector.injected += 1;
@@ -418,13 +423,25 @@ impl Partition {
             self.collector.blocked += u64::from(blocked);
             self.paths[router as usize][packet.header.kind.index()] += 1;
         }
+        if self.nics.is_some() {
+            self.refill(index);
+        }
     }
 
     /// A packet leaves the network; its last phit is consumed in the cycle before `delivered`.
     fn eject(&mut self, host: u32, packet: &Packet, delivered: Cycle) {
+        let mut injected = packet.mark;
+        if let Some(nics) = &mut self.nics {
+            let parcel = nics.parcels.remove(packet.mark);
+            injected = parcel.injected;
+            if parcel.from != NONE {
+                let nic = self.hosts[host as usize].nic;
+                nics.accept(nic, packet, &parcel, Times { now: self.now, delivered });
+            }
+        }
         let sample = Delivery {
             generated: packet.generated,
-            injected: packet.injected,
+            injected,
             delivered,
             size: packet.size,
             hops: packet.header.hops,

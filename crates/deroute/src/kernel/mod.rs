@@ -10,6 +10,8 @@ mod allocate;
 mod checks;
 mod dependencies;
 mod division;
+mod jobs;
+mod nic;
 mod packet;
 mod partition;
 mod plant;
@@ -144,6 +146,11 @@ impl Simulation {
     pub fn run(&self, options: &RunOptions, watch: &mut Watcher<'_>) -> Result<Outcome, RunError> {
         let mut network = Running::new(&self.plant, options, self.spec.checks.dependencies);
         network.full_checks = self.spec.checks.full;
+        if self.plant.jobs.is_some() {
+            network.run_jobs(watch)?;
+            network.audit()?;
+            return Ok(summary::outcome(&network, true, self.spec.probes.links));
+        }
         let warmed_up = network.warm_up(watch)?;
         network.measure(watch)?;
         network.audit()?;
@@ -264,9 +271,14 @@ impl Running {
         full.map(|sums| sums.latency as f64 / sums.packets as f64).collect()
     }
 
+    /// Cycles between two calls of the watcher.
+    fn chunk(&self) -> Cycle {
+        (CHUNK / self.plant.topology.hosts()).clamp(20, 1_000)
+    }
+
     /// Runs to cycle `to`, with the checks on the way.
     fn advance(&mut self, to: Cycle, of: u64, watch: &mut Watcher<'_>) -> Result<(), RunError> {
-        let chunk = (CHUNK / self.plant.topology.hosts()).clamp(20, 1_000);
+        let chunk = self.chunk();
         while self.now < to {
             let mut next = self.now.saturating_add(chunk).min(to);
             if let Some(samples) = &mut self.samples {
@@ -357,13 +369,25 @@ fn footprint(plant: &Plant) -> Footprint {
         + hosts * bytes::<state::Host>() as u64
         + routers * (bytes::<state::Router>() + bytes::<[u32; PathKind::ALL.len()]>()) as u64
         + 4 * u64::from(plant.horizon());
-    let smallest = u64::from(plant.workload.packet_sizes().0);
+    let smallest = u64::from(plant.packet_sizes().0);
     let packet = bytes::<packet::Slot>() as u64;
     let deepest = plant.classes.iter().map(|c| u64::from(c.buffer) * u64::from(c.vcs)).max();
-    let in_network = (links * deepest.unwrap_or(0)).div_ceil(smallest) * packet;
-    let worst = match plant.injection_queue {
-        u32::MAX => u64::MAX,
-        queue => fixed + in_network + hosts * u64::from(queue).div_ceil(smallest) * packet,
+    let in_network = (links * deepest.unwrap_or(0)).div_ceil(smallest);
+    let Some((ranks, packets)) = jobs::footprint(plant) else {
+        let worst = match plant.injection_queue {
+            u32::MAX => u64::MAX,
+            queue => fixed + (in_network + hosts * u64::from(queue).div_ceil(smallest)) * packet,
+        };
+        return Footprint { fixed_bytes: fixed, worst_bytes: worst };
     };
-    Footprint { fixed_bytes: fixed, worst_bytes: worst }
+    let fixed = fixed + ranks;
+    let queue = u64::from(plant.nic_queue()).div_ceil(smallest);
+    let mut most = in_network + hosts * queue;
+    if plant.workload.is_silent() {
+        most = most.min(packets);
+    } else if plant.injection_queue == u32::MAX {
+        return Footprint { fixed_bytes: fixed, worst_bytes: u64::MAX };
+    }
+    let packet = packet + bytes::<nic::Parcel>() as u64;
+    Footprint { fixed_bytes: fixed, worst_bytes: fixed.saturating_add(most * packet) }
 }

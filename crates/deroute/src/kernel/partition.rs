@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::nic::{Nics, Parcel};
 use super::packet::{Flight, NONE, Packet, Pool};
 use super::plant::Plant;
 use super::state::{
@@ -35,6 +36,8 @@ pub(super) struct Partition {
     pub(super) waits: Vec<Waits>,
     pub(super) hosts: Vec<Host>,
     pub(super) pool: Pool,
+    /// Interfaces of the hosts that run a rank, and what packets carry, in a run with a workload.
+    pub(super) nics: Option<Box<Nics>>,
     /// Heads on their way to input buffers.
     pub(super) arrivals: Wheel<Flight, 14>,
     /// Credits on their way to outputs.
@@ -123,6 +126,9 @@ impl Partition {
             }
             self.generations.done(due);
         }
+        if self.nics.is_some() {
+            self.apply_messages();
+        }
         while let Some(due) = self.deliveries.take(now) {
             for index in 0..due.len() {
                 self.message(self.deliveries.event(due, index));
@@ -173,7 +179,7 @@ impl Partition {
 
     /// A head arrives at an input port.
     #[inline(always)]
-    fn enqueue(&mut self, flight: Flight) {
+    pub(super) fn enqueue(&mut self, flight: Flight) {
         let now = self.now;
         let Flight { port, vc, packet } = flight;
         let size = packet.size;
@@ -268,6 +274,10 @@ impl Partition {
     fn generate(&mut self, index: u32) {
         let now = self.now;
         let host = &mut self.hosts[index as usize];
+        if host.nic != NONE {
+            self.drive(index);
+            return;
+        }
         if host.next > now {
             let at = host.next.min(now + self.generations.horizon());
             self.generations.push(at, index);
@@ -293,7 +303,7 @@ impl Partition {
         let topology = &self.plant.topology;
         let packet = Packet {
             generated: now,
-            injected: now,
+            mark: self.nics.as_mut().map_or(now, |nics| nics.parcels.insert(Parcel::SYNTHETIC)),
             header: Header::new(topology.router_of(demand.destination)),
             port: topology.port_of(demand.destination),
             size: demand.size,
@@ -311,8 +321,12 @@ impl Partition {
         let flight = Flight { port: link.port, vc, packet };
         if link.partition == self.index {
             self.arrivals.push(at, flight);
-        } else {
-            self.outbox[link.partition as usize].arrivals.push((at, flight));
+            return;
+        }
+        let mail = &mut self.outbox[link.partition as usize];
+        mail.arrivals.push((at, flight));
+        if let Some(nics) = &mut self.nics {
+            mail.parcels.push(nics.parcels.remove(packet.mark));
         }
     }
 
@@ -331,6 +345,11 @@ impl Partition {
     pub(super) fn receive(&mut self, mail: &mut Mail) {
         for (at, event) in mail.credits.drain(..) {
             self.credit_returns.push(at, event);
+        }
+        if let Some(nics) = &mut self.nics {
+            for ((_, flight), parcel) in mail.arrivals.iter_mut().zip(mail.parcels.drain(..)) {
+                flight.packet.mark = nics.parcels.insert(parcel);
+            }
         }
         for (at, flight) in mail.arrivals.drain(..) {
             self.arrivals.push(at, flight);

@@ -8,6 +8,7 @@ use crate::routing::{Fabric, Plan, Planner};
 use crate::spec::{Allocator, Quantity, Scale, Spec, SpecError, Switch, Warmup};
 use crate::topology::{self, Peer, Topology, VcNeed};
 use crate::traffic::{Setting, Workload};
+use crate::workload::Jobs;
 
 /// Links of one class.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +59,10 @@ pub(crate) struct Plant {
     pub(crate) output_buffer: u32,
     pub(crate) allocator: Allocator,
     pub(crate) routing: Plan,
+    /// The synthetic traffic.
     pub(crate) workload: Workload,
+    /// The programs, if there are any.
+    pub(crate) jobs: Option<Jobs>,
     pub(crate) times: Times,
     pub(crate) scale: Scale,
 }
@@ -96,8 +100,12 @@ impl Plant {
         let fabric = Fabric { topology: Arc::clone(&topology), latency, vcs, scale };
         let routing = routing(&fabric)?;
         enough_vcs(&classes, &*topology, &routing.vcs)?;
-        let times = times(spec, &scale)?;
+        let mut times = times(spec, &scale)?;
         let setting = Setting { topology: &*topology, seed: spec.run.seed };
+        let jobs = jobs(spec, &scale, &setting)?;
+        if let Some(jobs) = &jobs {
+            (times.warmup, times.measure) = (WarmupTimes::Fixed(0), jobs.limit);
+        }
         let measure_from = match times.warmup {
             WarmupTimes::Fixed(warmup) => Some(warmup),
             WarmupTimes::Automatic { .. } => None,
@@ -120,6 +128,7 @@ impl Plant {
             allocator: Allocator::default(),
             routing,
             workload,
+            jobs,
             times,
             scale,
         };
@@ -164,7 +173,7 @@ impl Plant {
 
     /// Every buffer that a packet passes must hold the largest one.
     fn packets_fit(&self, spec: &Spec) -> Result<(), SpecError> {
-        let largest = u32::from(self.workload.packet_sizes().1);
+        let largest = u32::from(self.packet_sizes().1);
         let short = |path: String, buffer: u32| {
             let message = format!("{buffer} phits cannot hold a packet of {largest} phits");
             Err(SpecError::new(path, message).choices([format!("at least {largest} phits")]))
@@ -201,9 +210,27 @@ impl Plant {
         Ok(())
     }
 
+    /// Smallest and largest packet in phits.
+    pub(crate) fn packet_sizes(&self) -> (u16, u16) {
+        match &self.jobs {
+            None => self.workload.packet_sizes(),
+            Some(jobs) if self.workload.is_silent() => (1, jobs.packet),
+            Some(jobs) => (1, jobs.packet.max(self.workload.packet_sizes().1)),
+        }
+    }
+
+    /// Phits in the injection queue of a host that runs a rank. Where the queue is unlimited, its
+    /// interface cuts packets when they are needed to keep the router busy.
+    pub(crate) fn nic_queue(&self) -> u32 {
+        match self.injection_queue {
+            u32::MAX => self.host_latency + 2 * u32::from(self.packet_sizes().1),
+            limited => limited,
+        }
+    }
+
     /// The farthest ahead that a switch schedules anything but a packet generation.
     pub(crate) fn horizon(&self) -> Cycle {
-        let largest = u32::from(self.workload.packet_sizes().1);
+        let largest = u32::from(self.packet_sizes().1);
         let downstream = self.classes.iter().map(|c| c.buffer.saturating_mul(u32::from(c.vcs)));
         let backlog = self.output_buffer.min(downstream.max().unwrap_or(0));
         let latency = self.classes.iter().map(|c| c.latency).max().unwrap_or(0);
@@ -229,6 +256,29 @@ impl Plant {
         });
         peers.filter(|peer| matches!(peer, Peer::Router { .. })).count() as u32
     }
+}
+
+/// The programs, if there are any; without them there must be traffic.
+fn jobs(spec: &Spec, scale: &Scale, setting: &Setting<'_>) -> Result<Option<Jobs>, SpecError> {
+    let Some(workload) = &spec.workload else {
+        if spec.traffic.is_silent() {
+            let choices = ["a table", "a table workload instead"];
+            return Err(SpecError::new("traffic", "is missing").choices(choices));
+        }
+        return Ok(None);
+    };
+    let fixed = crate::spec::Run::default();
+    for (key, as_always) in [
+        ("warmup", spec.run.warmup == fixed.warmup),
+        ("measure", spec.run.measure == fixed.measure),
+    ] {
+        if !as_always {
+            let message = "a run with a workload is measured from its first cycle to its end";
+            let choices = ["nothing", "workload.limit"];
+            return Err(SpecError::new(format!("run.{key}"), message).choices(choices));
+        }
+    }
+    Jobs::build(workload, scale, setting).map(Some)
 }
 
 fn check_allocator(allocator: &Allocator, kind: &str) -> Result<(), SpecError> {
