@@ -48,6 +48,8 @@ pub struct Footprint {
     pub fixed_bytes: u64,
     /// With every injection queue and buffer full; `u64::MAX` if injection queues are unlimited.
     pub worst_bytes: u64,
+    /// Phits of all messages of the workload: what the time of a run follows.
+    pub message_phits: u64,
 }
 
 /// How to run. Nothing here changes a result.
@@ -378,7 +380,7 @@ fn footprint(plant: &Plant) -> Footprint {
             u32::MAX => u64::MAX,
             queue => fixed + (in_network + hosts * u64::from(queue).div_ceil(smallest)) * packet,
         };
-        return Footprint { fixed_bytes: fixed, worst_bytes: worst };
+        return Footprint { fixed_bytes: fixed, worst_bytes: worst, message_phits: 0 };
     };
     let fixed = fixed + ranks;
     let queue = u64::from(plant.nic_queue()).div_ceil(smallest);
@@ -386,8 +388,10 @@ fn footprint(plant: &Plant) -> Footprint {
     if plant.workload.is_silent() {
         most = most.min(packets);
     } else if plant.injection_queue == u32::MAX {
-        return Footprint { fixed_bytes: fixed, worst_bytes: u64::MAX };
+        most = u64::MAX;
     }
     let packet = packet + bytes::<nic::Parcel>() as u64;
-    Footprint { fixed_bytes: fixed, worst_bytes: fixed.saturating_add(most * packet) }
+    let worst = fixed.saturating_add(most.saturating_mul(packet));
+    let message_phits = plant.jobs.as_ref().map_or(0, |jobs| jobs.work().1);
+    Footprint { fixed_bytes: fixed, worst_bytes: worst, message_phits }
 }
