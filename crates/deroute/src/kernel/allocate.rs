@@ -1,6 +1,5 @@
 //! Input-first separable allocation, and what a grant does.
 
-use super::nic::Times;
 use super::packet::{NONE, Packet};
 use super::partition::{Partition, injection_queue};
 use super::plant::Crossbar;
@@ -386,9 +385,10 @@ impl Partition {
         }
         let mut packet = self.pool.remove(queue.head);
         if injection {
-            match &mut self.nics {
-                None => packet.mark = now,
-                Some(nics) => nics.parcels.get_mut(packet.mark).injected = now,
+            if self.nics.is_some() {
+                self.stamp(&packet);
+            } else {
+                packet.mark = now;
             }
             if self.watches.injections {
                 let state = &self.routers[router as usize];
@@ -430,15 +430,8 @@ impl Partition {
 
     /// A packet leaves the network; its last phit is consumed in the cycle before `delivered`.
     fn eject(&mut self, host: u32, packet: &Packet, delivered: Cycle) {
-        let mut injected = packet.mark;
-        if let Some(nics) = &mut self.nics {
-            let parcel = nics.parcels.remove(packet.mark);
-            injected = parcel.injected;
-            if parcel.from != NONE {
-                let nic = self.hosts[host as usize].nic;
-                nics.accept(nic, packet, &parcel, Times { now: self.now, delivered });
-            }
-        }
+        let unpack = self.nics.is_some();
+        let injected = if unpack { self.unpack(host, packet, delivered) } else { packet.mark };
         let sample = Delivery {
             generated: packet.generated,
             injected,

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::packet::{Flight, NONE, Packet};
 use super::partition::Partition;
+use super::state::Mail;
 use super::wheel::Wheel;
 use crate::ids::{Cycle, HostId};
 use crate::probe::messages::{Message, Record};
@@ -19,9 +20,9 @@ use crate::workload::{Job, Jobs, Seat};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parcel {
     /// Cycle of the first grant.
-    pub(super) injected: Cycle,
+    injected: Cycle,
     /// Rank that sent it; [`NONE`] if it is no part of a message.
-    pub(super) from: u32,
+    from: u32,
     /// Number of its message among those of the sender.
     serial: u32,
     /// Tag of the message.
@@ -33,7 +34,7 @@ pub(super) struct Parcel {
 
 impl Parcel {
     /// That of a packet of the synthetic traffic.
-    pub(super) const SYNTHETIC: Self =
+    const SYNTHETIC: Self =
         Self { injected: 0, from: NONE, serial: 0, tag: 0, offset: 0, length: 0 };
 }
 
@@ -196,7 +197,7 @@ impl Nics {
 
     /// Takes a packet of a message off the network; its last phit is consumed in the cycle before
     /// `delivered`. Packets come in the order in which they are consumed.
-    pub(super) fn accept(&mut self, index: u32, packet: &Packet, parcel: &Parcel, times: Times) {
+    fn accept(&mut self, index: u32, packet: &Packet, parcel: &Parcel, times: Times) {
         let nic = &mut self.nics[index as usize];
         let record = &mut self.records[nic.seat.job as usize];
         let (size, key) = (u32::from(packet.size), (parcel.from, parcel.serial));
@@ -226,13 +227,60 @@ impl Nics {
 
 /// When a packet is granted its last port, and when it has been consumed.
 #[derive(Clone, Copy)]
-pub(super) struct Times {
-    pub(super) now: Cycle,
-    pub(super) delivered: Cycle,
+struct Times {
+    now: Cycle,
+    delivered: Cycle,
 }
 
+/// Out of the way of runs without a workload.
 impl Partition {
+    /// A parcel for a packet of the synthetic traffic.
+    #[cold]
+    pub(super) fn synthetic_parcel(&mut self) -> u32 {
+        self.nics.as_mut().map_or(NONE, |nics| nics.parcels.insert(Parcel::SYNTHETIC))
+    }
+
+    /// A packet has left its injection queue.
+    #[cold]
+    pub(super) fn stamp(&mut self, packet: &Packet) {
+        if let Some(nics) = &mut self.nics {
+            nics.parcels.get_mut(packet.mark).injected = self.now;
+        }
+    }
+
+    /// Sends the parcel of a packet after it, to another partition.
+    #[cold]
+    pub(super) fn post_parcel(&mut self, partition: u32, packet: &Packet) {
+        if let Some(nics) = &mut self.nics {
+            let parcel = nics.parcels.remove(packet.mark);
+            self.outbox[partition as usize].parcels.push(parcel);
+        }
+    }
+
+    /// Takes the parcels of packets from another partition.
+    #[cold]
+    pub(super) fn receive_parcels(&mut self, mail: &mut Mail) {
+        let Some(nics) = &mut self.nics else { return };
+        for ((_, flight), parcel) in mail.arrivals.iter_mut().zip(mail.parcels.drain(..)) {
+            flight.packet.mark = nics.parcels.insert(parcel);
+        }
+    }
+
+    /// Takes a packet off the network; its last phit is consumed in the cycle before `delivered`.
+    /// Returns the cycle of its first grant.
+    #[cold]
+    pub(super) fn unpack(&mut self, host: u32, packet: &Packet, delivered: Cycle) -> Cycle {
+        let Some(nics) = &mut self.nics else { return packet.mark };
+        let parcel = nics.parcels.remove(packet.mark);
+        if parcel.from != NONE {
+            let nic = self.hosts[host as usize].nic;
+            nics.accept(nic, packet, &parcel, Times { now: self.now, delivered });
+        }
+        parcel.injected
+    }
+
     /// Messages that become whole in this cycle reach their ranks.
+    #[cold]
     pub(super) fn apply_messages(&mut self) {
         let now = self.now;
         loop {
@@ -260,6 +308,7 @@ impl Partition {
     }
 
     /// Lets the rank of a host go on, and cuts packets.
+    #[cold]
     pub(super) fn drive(&mut self, host: u32) {
         let now = self.now;
         let (Some(nics), Some(jobs)) = (&mut self.nics, &self.plant.jobs) else { return };
@@ -313,6 +362,7 @@ impl Partition {
     }
 
     /// Sees to it that a packet is cut in the next cycle, if there is one and room for it.
+    #[cold]
     pub(super) fn refill(&mut self, host: u32) {
         let (Some(nics), Some(jobs)) = (&mut self.nics, &self.plant.jobs) else { return };
         let (queued, nic) = (self.hosts[host as usize].queued, self.hosts[host as usize].nic);

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::nic::{Nics, Parcel};
+use super::nic::Nics;
 use super::packet::{Flight, NONE, Packet, Pool};
 use super::plant::Plant;
 use super::state::{
@@ -300,15 +300,17 @@ impl Partition {
         host.queued += size;
         self.collector.generated += 1;
         self.collector.generated_phits += u64::from(measured) * u64::from(size);
+        let port = host.port;
+        let mark = if self.nics.is_some() { self.synthetic_parcel() } else { now };
         let topology = &self.plant.topology;
         let packet = Packet {
             generated: now,
-            mark: self.nics.as_mut().map_or(now, |nics| nics.parcels.insert(Parcel::SYNTHETIC)),
+            mark,
             header: Header::new(topology.router_of(demand.destination)),
             port: topology.port_of(demand.destination),
             size: demand.size,
         };
-        let flight = Flight { port: host.port, vc: 0, packet };
+        let flight = Flight { port, vc: 0, packet };
         match self.plant.host_latency {
             0 => self.enqueue(flight),
             latency => self.arrivals.push(now + latency, flight),
@@ -323,10 +325,9 @@ impl Partition {
             self.arrivals.push(at, flight);
             return;
         }
-        let mail = &mut self.outbox[link.partition as usize];
-        mail.arrivals.push((at, flight));
-        if let Some(nics) = &mut self.nics {
-            mail.parcels.push(nics.parcels.remove(packet.mark));
+        self.outbox[link.partition as usize].arrivals.push((at, flight));
+        if self.nics.is_some() {
+            self.post_parcel(link.partition, &packet);
         }
     }
 
@@ -346,10 +347,8 @@ impl Partition {
         for (at, event) in mail.credits.drain(..) {
             self.credit_returns.push(at, event);
         }
-        if let Some(nics) = &mut self.nics {
-            for ((_, flight), parcel) in mail.arrivals.iter_mut().zip(mail.parcels.drain(..)) {
-                flight.packet.mark = nics.parcels.insert(parcel);
-            }
+        if self.nics.is_some() {
+            self.receive_parcels(mail);
         }
         for (at, flight) in mail.arrivals.drain(..) {
             self.arrivals.push(at, flight);
