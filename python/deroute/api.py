@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from deroute import _engine, errors
 from deroute.errors import InputError, SpecError, parse_path
-from deroute.results import Outcome
 from deroute.files import read_document
+from deroute.results import Outcome
 from deroute.spec import canonical
 
 _T = TypeVar("_T")

@@ -60,7 +60,7 @@ class JobArrays:
     rank_computed: NDArray[np.uint64]
 
 
-class Job(Part):
+class JobOutcome(Part):
     """What one job did."""
 
     name: str
@@ -79,14 +79,14 @@ class Job(Part):
     messages: Messages
 
 
-class Workload(Part):
+class WorkloadOutcome(Part):
     """What the jobs of a workload did."""
 
     #: Cycle in which the last job ended.
     makespan: int
-    jobs: list[Job]
+    jobs: list[JobOutcome]
 
-    def job(self, name: str) -> Job:
+    def job(self, name: str) -> JobOutcome:
         """The job of this name."""
         return next(job for job in self.jobs if job.name == name)
 

@@ -22,7 +22,7 @@ from deroute.jobs import (
     JobArrays,
     Part,
     Percentile,
-    Workload,
+    WorkloadOutcome,
     iterations_frame,
     ranks_frame,
 )
@@ -197,9 +197,7 @@ class AgentSeries:
         return pl.DataFrame([cycle, router, *(pl.Series(n, v) for n, v in columns.items())])
 
 
-Table = Literal[
-    "summary", "hosts", "routers", "links", "series", "agents", "iterations", "ranks"
-]
+Table = Literal["summary", "hosts", "routers", "links", "series", "agents", "iterations", "ranks"]
 
 
 class Outcome(Part):
@@ -221,7 +219,7 @@ class Outcome(Part):
     blocked_attempts_mean: float
     work: Work
     #: None without a workload.
-    workload: Workload | None = None
+    workload: WorkloadOutcome | None = None
 
     _path_kinds: list[str] = PrivateAttr()
     _series: dict[str, Any] | None = PrivateAttr()

@@ -118,8 +118,8 @@ def _table(outcome: Outcome) -> Table:
 def _is_job_time(name: str) -> bool:
     """Whether a scalar of a workload is a time."""
     *parents, last = name.split(".")
-    times = ("makespan", "start", "time", "iteration_mean", "compute_mean")
-    times = (*times, "communication_mean", "communication_max")
+    times = ["makespan", "start", "time", "iteration_mean", "compute_mean"]
+    times += ["communication_mean", "communication_max"]
     inside = parents[-1:] == ["latency"] and last != "histogram_error"
     return parents[:1] == ["workload"] and (last in times or inside)
 

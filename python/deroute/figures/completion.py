@@ -46,7 +46,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
         for index, label in enumerate(series):
             rows_of = only(table.panel, name) | only(table.series, label)
             notes |= _bars(panel, study, table, rows_of, place=(index, len(series), label))
-        _abscissa(panel, table.labels(study.axes, table.x))
+        _abscissa(panel, table.labels(study.axes, table.x), size[0] / columns)
         layout.panel_title(panel, table.panel, name)
     layout.axis_titles(figure, str(table.x), _ORDINATES[str(table.options["of"])])
     layout.legend(figure, layout.first_handles(panels), study, table)
@@ -54,15 +54,15 @@ def draw(study: Study, table: FigureTable) -> Figure:
     return figure
 
 
-def _abscissa(panel: Plot, labels: Sequence[Label | None]) -> None:
+def _abscissa(panel: Plot, labels: Sequence[Label | None], inches: float) -> None:
     panel.set_xticks(range(len(labels)), [str(label) for label in labels])
     panel.set_xlim(-0.6, len(labels) - 0.4)
     panel.grid(visible=False, axis="x")
     panel.margins(y=0.12)
     longest = max(len(str(label)) for label in labels)
-    inches = panel.get_figure(root=True).get_figwidth() / panel.get_gridspec().ncols
     if 0.065 * longest * len(labels) > 0.85 * inches:
-        panel.tick_params(axis="x", labelrotation=30)
+        for text in panel.get_xticklabels():
+            text.set(rotation=30, ha="right", rotation_mode="anchor")
 
 
 def _bars(
