@@ -179,17 +179,21 @@ pub struct Job {
 }
 
 impl Job {
-    fn build(spec: &spec::Job, index: usize, scale: &Scale) -> Result<Self, SpecError> {
+    fn build(
+        spec: &spec::Job,
+        index: usize,
+        scale: &Scale,
+        seats: &[Option<Seat>],
+    ) -> Result<Self, SpecError> {
         let path = format!("workload.jobs[{index}]");
         let wrong = |key: &str, message: String, choices: &str| {
             Err(SpecError::new(format!("{path}.{key}"), message).choices([choices]))
         };
-        if !(1..=1 << 24).contains(&spec.ranks) {
-            return wrong(
-                "ranks",
-                format!("{} ranks is out of range", spec.ranks),
-                "1 to 16777216",
-            );
+        let left = seats.iter().filter(|seat| seat.is_none()).count();
+        if spec.ranks == 0 || spec.ranks as usize > left {
+            let (ranks, all) = (spec.ranks, seats.len());
+            let message = format!("{ranks} ranks need a host each, and {left} of {all} are left");
+            return wrong("ranks", message, &format!("1 to {left}"));
         }
         if !(1..=1 << 20).contains(&spec.iterations) {
             let message = format!("{} iterations is out of range", spec.iterations);
@@ -202,17 +206,17 @@ impl Job {
                 "a list of steps",
             );
         }
-        let (mut steps, mut tags, mut work) = (Vec::new(), 0u32, (0u64, 0u64));
+        let (mut steps, mut tags, mut work) = (Vec::new(), 0u64, (0u64, 0u64));
         for (i, each) in spec.steps.iter().enumerate() {
             let step = step(each, &format!("{path}.steps[{i}]"), spec.ranks, scale)?;
-            let first_tag = tags;
-            tags = tags.saturating_add(step.tags());
+            let first_tag = tags as u32;
+            tags += u64::from(step.tags());
             let (messages, phits) = effort(&*step, spec.ranks);
             work = (work.0.saturating_add(messages), work.1.saturating_add(phits));
             steps.push(Placed { step, first_tag });
         }
-        if tags.checked_mul(spec.iterations).is_none() {
-            let most = format!("1 to {}", u32::MAX / tags);
+        if tags * u64::from(spec.iterations) > u32::MAX.into() {
+            let most = format!("at most {}", u64::from(u32::MAX) / tags);
             let message = format!("{} iterations of {tags} tags are too many", spec.iterations);
             return wrong("iterations", message, &most);
         }
@@ -221,7 +225,8 @@ impl Job {
             return wrong("name", format!("{name:?} is not a name"), "letters, digits, _ - +");
         }
         let start = duration(scale, &format!("{path}.start"), &spec.start)?;
-        Ok(Self { name, hosts: Vec::new(), start, iterations: spec.iterations, steps, tags, work })
+        let (iterations, tags, hosts) = (spec.iterations, tags as u32, Vec::new());
+        Ok(Self { name, hosts, start, iterations, steps, tags, work })
     }
 
     /// Number of ranks.
@@ -323,7 +328,7 @@ impl Jobs {
         let mut seats = vec![None; setting.topology.hosts() as usize];
         let mut jobs = Vec::<Job>::new();
         for (index, each) in spec.jobs.iter().enumerate() {
-            let mut job = Job::build(each, index, scale)?;
+            let mut job = Job::build(each, index, scale, &seats)?;
             let path = format!("workload.jobs[{index}]");
             if jobs.iter().any(|other| other.name == job.name) {
                 let message = format!("{:?} is the name of two jobs", job.name);

@@ -5,7 +5,7 @@ use crate::ids::HostId;
 use crate::rng::{Owner, Stream};
 use crate::spec::SpecError;
 
-/// The host of each rank of a job, among those without a seat.
+/// The host of each rank of a job, among those without a seat; there are enough.
 pub(super) fn place(
     job: &spec::Job,
     path: &str,
@@ -14,12 +14,6 @@ pub(super) fn place(
 ) -> Result<Vec<HostId>, SpecError> {
     let free: Vec<u32> = (0..seats.len() as u32).filter(|&h| seats[h as usize].is_none()).collect();
     let ranks = job.ranks as usize;
-    if free.len() < ranks {
-        let (left, all) = (free.len(), seats.len());
-        let message = format!("{ranks} ranks need a host each, and {left} of {all} are left");
-        let choices = [format!("0 to {left}")];
-        return Err(SpecError::new(format!("{path}.ranks"), message).choices(choices));
-    }
     let path = format!("{path}.placement");
     let hosts = match &job.placement {
         spec::Placement::Linear => free[..ranks].to_vec(),
