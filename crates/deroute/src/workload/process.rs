@@ -95,14 +95,11 @@ impl Process {
     /// Goes on as far as it can.
     pub fn advance(&mut self, job: &Job, now: Cycle, office: &mut impl Office) {
         loop {
-            match self.state {
+            let state = self.state;
+            match state {
                 State::Done => return,
                 State::Computing(until) if until > now => return,
-                State::Waiting { from, tag } => {
-                    if !self.take(from, tag) {
-                        return;
-                    }
-                }
+                State::Waiting { from, tag } if !self.take(from, tag) => return,
                 _ => {}
             }
             self.state = State::Ready;

@@ -148,10 +148,6 @@ fn broken_tables() {
 /// Every key of every kind of spec, replaced by every hostile value, one at a time.
 #[test]
 fn every_key_takes_every_value() {
-    let numbers = NUMBERS.into_iter().map(Value::Integer);
-    let floats = FLOATS.into_iter().map(Value::Float);
-    let values: Vec<Value> =
-        numbers.chain(floats).chain(TEXTS.into_iter().map(Value::from)).collect();
     for n in 0..ROUTINGS.len() {
         let mut spec = support::dragonfly(1, 2, 1);
         spec.routing = value(ROUTINGS[n]);
@@ -163,16 +159,27 @@ fn every_key_takes_every_value() {
         spec.probes = value("{ series = 10, series_before = 20, links = true }");
         spec.checks = value("{ full = true, dependencies = true, watchdog = 100 }");
         (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(30.into()), 70.into());
-        let table = Table::try_from(&spec).expect("a spec is a table");
-        let mut found = Vec::new();
-        keys(&table, &[], &mut found);
-        assert!(found.len() > 30, "{} keys", found.len());
-        for (path, value) in found.iter().flat_map(|path| values.iter().map(move |v| (path, v))) {
-            let mut table = table.clone();
-            strike(&mut table, path, Blow::Replace(value.clone()));
-            if let Ok(spec) = table.clone().try_into() {
-                endure(&spec).unwrap_or_else(|error| panic!("{error}\n{table}"));
-            }
+        every_value_at_every_key(&spec);
+    }
+    let mut spec = support::dragonfly(1, 2, 1);
+    (spec.workload, spec.run) = (Some(value(WORKLOAD)), deroute::spec::Run::default());
+    every_value_at_every_key(&spec);
+}
+
+fn every_value_at_every_key(spec: &Spec) {
+    let numbers = NUMBERS.into_iter().map(Value::Integer);
+    let floats = FLOATS.into_iter().map(Value::Float);
+    let values: Vec<Value> =
+        numbers.chain(floats).chain(TEXTS.into_iter().map(Value::from)).collect();
+    let table = Table::try_from(spec).expect("a spec is a table");
+    let mut found = Vec::new();
+    keys(&table, &[], &mut found);
+    assert!(found.len() > 30, "{} keys", found.len());
+    for (path, value) in found.iter().flat_map(|path| values.iter().map(move |v| (path, v))) {
+        let mut table = table.clone();
+        strike(&mut table, path, Blow::Replace(value.clone()));
+        if let Ok(spec) = table.clone().try_into() {
+            endure(&spec).unwrap_or_else(|error| panic!("{error}\n{table}"));
         }
     }
 }
