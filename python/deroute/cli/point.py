@@ -117,11 +117,11 @@ def _table(outcome: Outcome) -> Table:
 
 def _is_job_time(name: str) -> bool:
     """Whether a scalar of a workload is a time."""
-    *parents, last = name.split(".")
     times = ["makespan", "start", "time", "iteration_mean", "compute_mean"]
     times += ["communication_mean", "communication_max"]
-    inside = parents[-1:] == ["latency"] and last != "histogram_error"
-    return parents[:1] == ["workload"] and (last in times or inside)
+    ends = name.endswith(tuple(f".{time}" for time in times))
+    inside = ".latency." in name and not name.endswith(".histogram_error")
+    return name.startswith("workload.") and (ends or inside)
 
 
 def _unit(name: str, value: object, cycle_ns: float) -> str:

@@ -22,10 +22,10 @@ impl Running {
         let plant = std::sync::Arc::clone(&self.plant);
         let Some(jobs) = &plant.jobs else { return Ok(()) };
         self.open(0);
-        let messages = jobs.work().0;
+        let phits = jobs.work().1;
         while self.now < jobs.limit {
             let to = self.now.saturating_add(self.chunk()).min(jobs.limit);
-            self.advance(to, self.expected(messages), watch)?;
+            self.advance(to, self.expected(phits), watch)?;
             let counts = Counts::of(&self.partitions);
             if counts.sent > counts.received {
                 continue;
@@ -49,10 +49,10 @@ impl Running {
         Ok(())
     }
 
-    /// Cycles that the run may take in total, judged by the messages that have arrived.
-    fn expected(&self, messages: u64) -> u64 {
-        let (now, received) = (u64::from(self.now), Counts::of(&self.partitions).received);
-        let share = messages.max(1) as f64 / received.max(1) as f64;
+    /// Cycles that the run may take in total, judged by what has arrived of its messages.
+    fn expected(&self, phits: u64) -> u64 {
+        let arrived: u64 = records(&self.partitions).flatten().map(|r| r.arrived_phits).sum();
+        let (now, share) = (u64::from(self.now), phits.max(1) as f64 / arrived.max(1) as f64);
         (now as f64 * share) as u64 + u64::from(self.chunk())
     }
 
@@ -213,13 +213,19 @@ fn messages(total: &Record) -> Messages {
     }
 }
 
-/// Bytes of the interfaces and ranks, and the most packets that messages can be cut into at once.
-pub(super) fn footprint(plant: &Plant) -> Option<(u64, u64)> {
+/// Bytes of the interfaces and ranks, and the most packets that can be in queues which hold so many
+/// phits; `u64::MAX` if nobody knows.
+pub(super) fn footprint(plant: &Plant, capacity: u64) -> Option<(u64, u64)> {
     let jobs = plant.jobs.as_ref()?;
     let hosts = size_of::<Option<crate::workload::Seat>>() as u64;
     let fixed = u64::from(jobs.ranks()) * size_of::<Nic>() as u64
         + u64::from(plant.topology.hosts()) * hosts;
     let (messages, phits) = jobs.work();
+    if !plant.workload.is_silent() {
+        let unlimited = plant.injection_queue == u32::MAX;
+        return Some((fixed, if unlimited { u64::MAX } else { capacity }));
+    }
     // Every message has at most one packet that is not full.
-    Some((fixed, messages.saturating_add(phits / u64::from(jobs.packet))))
+    let full = capacity.min(phits) / u64::from(jobs.packet);
+    Some((fixed, full.saturating_add(messages).min(capacity)))
 }

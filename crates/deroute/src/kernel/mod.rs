@@ -375,7 +375,8 @@ fn footprint(plant: &Plant) -> Footprint {
     let packet = bytes::<packet::Slot>() as u64;
     let deepest = plant.classes.iter().map(|c| u64::from(c.buffer) * u64::from(c.vcs)).max();
     let in_network = (links * deepest.unwrap_or(0)).div_ceil(smallest);
-    let Some((ranks, packets)) = jobs::footprint(plant) else {
+    let host_queues = hosts * u64::from(plant.nic_queue()).div_ceil(smallest);
+    let Some((ranks, packets)) = jobs::footprint(plant, in_network + host_queues) else {
         let worst = match plant.injection_queue {
             u32::MAX => u64::MAX,
             queue => fixed + (in_network + hosts * u64::from(queue).div_ceil(smallest)) * packet,
@@ -383,15 +384,8 @@ fn footprint(plant: &Plant) -> Footprint {
         return Footprint { fixed_bytes: fixed, worst_bytes: worst, message_phits: 0 };
     };
     let fixed = fixed + ranks;
-    let queue = u64::from(plant.nic_queue()).div_ceil(smallest);
-    let mut most = in_network + hosts * queue;
-    if plant.workload.is_silent() {
-        most = most.min(packets);
-    } else if plant.injection_queue == u32::MAX {
-        most = u64::MAX;
-    }
     let packet = packet + bytes::<nic::Parcel>() as u64;
-    let worst = fixed.saturating_add(most.saturating_mul(packet));
+    let worst = fixed.saturating_add(packets.saturating_mul(packet));
     let message_phits = plant.jobs.as_ref().map_or(0, |jobs| jobs.work().1);
     Footprint { fixed_bytes: fixed, worst_bytes: worst, message_phits }
 }

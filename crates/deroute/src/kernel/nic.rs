@@ -202,6 +202,7 @@ impl Nics {
         let record = &mut self.records[nic.seat.job as usize];
         let (size, key) = (u32::from(packet.size), (parcel.from, parcel.serial));
         record.packets += 1;
+        record.arrived_phits += u64::from(size);
         if size < parcel.length {
             let assembly = nic.incoming.entry(key).or_default();
             match assembly.place(parcel.offset, size) {

@@ -26,8 +26,9 @@ pub(crate) struct Record {
     pub(crate) min: u32,
     pub(crate) max: u32,
     pub(crate) histogram: Histogram<u64>,
-    /// Packets that have arrived.
+    /// Packets that have arrived, and their phits.
     pub(crate) packets: u64,
+    pub(crate) arrived_phits: u64,
     /// Packets that had to wait for one before them, and the most phits that one host held.
     pub(crate) held: u64,
     pub(crate) most_held: u32,
@@ -52,6 +53,7 @@ impl Record {
             max: 0,
             histogram: histogram(),
             packets: 0,
+            arrived_phits: 0,
             held: 0,
             most_held: 0,
             iterations: Vec::new(),
@@ -105,6 +107,7 @@ impl Record {
         let same_bounds = self.histogram.add(&other.histogram);
         debug_assert!(same_bounds.is_ok());
         self.packets += other.packets;
+        self.arrived_phits += other.arrived_phits;
         self.held += other.held;
         self.most_held = self.most_held.max(other.most_held);
         for (index, end) in other.iterations.iter().enumerate() {
