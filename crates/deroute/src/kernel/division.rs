@@ -42,6 +42,8 @@ impl Division<'_> {
         let (first, end) = (self.firsts[index as usize], self.firsts[index as usize + 1]);
         let routing = (plant.routing.agent)(RouterId(first), end - first);
         let horizon = plant.horizon();
+        let ports = (first..end).map(|router| plant.topology.radix(RouterId(router)));
+        let widest = ports.max().unwrap_or(0);
         let mut partition = Partition {
             plant: Arc::clone(plant),
             index,
@@ -65,11 +67,11 @@ impl Division<'_> {
             deliveries: Wheel::new(horizon),
             messages: Vec::new(),
             free_messages: Vec::new(),
-            awake: vec![0; (end - first) as usize + 1].into(),
-            awake_count: 0,
+            awake: vec![0; (end - first).div_ceil(64) as usize],
             dirty: Vec::new(),
             outgoing: Vec::new(),
-            requested: Vec::new(),
+            requested: vec![0; usize::from(widest) + 1].into(),
+            requested_count: 0,
             losers: Vec::new(),
             rivals: Vec::new(),
             outbox: (0..self.firsts.len() - 1).map(|_| Mail::default()).collect(),
@@ -95,7 +97,6 @@ impl Division<'_> {
             port_base: partition.inputs.len() as u32,
             ports,
             words,
-            awake: false,
             dirty: false,
             rng: Stream::new(self.plant.times.seed, Owner::Router(id.0)),
         });
@@ -113,7 +114,7 @@ impl Division<'_> {
                 let index = self.add_host(partition, host);
                 let link =
                     Link { partition: partition.index, port: index, latency: plant.host_latency };
-                (PortKind::Host, u8::MAX, 1, 0, link)
+                (PortKind::Host, u8::MAX, 1, u32::MAX, link)
             }
             Peer::Router { router, port, class } => {
                 let (to, port) = self.port_in_partition(router, port);
@@ -128,6 +129,8 @@ impl Division<'_> {
             occupied: 0,
             upstream: link,
             router: local,
+            word: partition.routers[local as usize].words + u32::from(port.0) / 64,
+            bit: (port.0 % 64) as u8,
             pointer: 0,
             vcs,
             request: 0,

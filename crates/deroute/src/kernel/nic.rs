@@ -289,7 +289,7 @@ impl Partition {
             let Some(due) = nics.arrivals.take(now) else { return };
             for index in 0..due.len() {
                 let Some(nics) = &mut self.nics else { return };
-                let slot = nics.arrivals.event(due, index);
+                let slot = nics.arrivals.events(due)[index];
                 let arrived = nics.messages.get_mut(slot).message.arrived;
                 if arrived > now {
                     nics.arrivals.push(arrived.min(now + nics.arrivals.horizon()), slot);

@@ -51,12 +51,14 @@ pub(super) struct Partition {
     /// Messages on their way: sender and content, by slot.
     pub(super) messages: Vec<(RouterId, u32)>,
     pub(super) free_messages: Vec<u32>,
-    /// Routers with a ripe port, each once; `awake_count` of them, and room for one more.
-    pub(super) awake: Box<[u32]>,
-    pub(super) awake_count: usize,
+    /// Routers with a ripe port, one bit each.
+    pub(super) awake: Vec<u64>,
     pub(super) dirty: Vec<u32>,
     pub(super) outgoing: Vec<Message>,
-    pub(super) requested: Vec<u16>,
+    /// Outputs that are requested in this round, each once; `requested_count` of them, and room for
+    /// one more.
+    pub(super) requested: Box<[u16]>,
+    pub(super) requested_count: usize,
     pub(super) losers: Vec<u16>,
     /// Ports that request one output of an ideal switch.
     pub(super) rivals: Vec<u16>,
@@ -86,8 +88,12 @@ impl Partition {
             if !self.dirty.is_empty() {
                 self.refresh();
             }
-            for index in 0..std::mem::take(&mut self.awake_count) {
-                self.allocate(self.awake[index]);
+            for word in 0..self.awake.len() {
+                let mut bits = std::mem::take(&mut self.awake[word]);
+                while bits != 0 {
+                    self.allocate(word as u32 * 64 + bits.trailing_zeros());
+                    bits &= bits - 1;
+                }
             }
             self.now = now + 1;
         }
@@ -96,64 +102,49 @@ impl Partition {
     /// Applies everything that is due. Within a cycle the order does not matter.
     #[inline]
     fn apply(&mut self, now: Cycle) {
-        while let Some(due) = self.credit_returns.take(now) {
-            let events = self.credit_returns.events(due).iter();
-            touch(events.map(|event| self.outputs[read_credit(*event).0 as usize].queued));
-            for index in 0..due.len() {
-                let (port, vc, size) = read_credit(self.credit_returns.event(due, index));
+        let mut credits = std::mem::take(&mut self.credit_returns);
+        credits.drain(now, |events| {
+            touch(events.iter().map(|event| self.outputs[read_credit(*event).0 as usize].queued));
+            for event in events {
+                let (port, vc, size) = read_credit(*event);
                 self.credit(port, vc, size);
             }
-            self.credit_returns.done(due);
-        }
-        while let Some(due) = self.arrivals.take(now) {
-            let events = self.arrivals.events(due).iter();
-            touch(events.map(|flight| self.inputs[flight.port as usize].queues));
-            for index in 0..due.len() {
-                let flight = self.arrivals.event(due, index);
-                self.enqueue(flight);
-            }
-            self.arrivals.done(due);
-        }
-        while let Some(due) = self.ripenings.take(now) {
-            for index in 0..due.len() {
-                self.ripen(self.ripenings.event(due, index));
-            }
-            self.ripenings.done(due);
-        }
+        });
+        self.credit_returns = credits;
+        let mut ripenings = std::mem::take(&mut self.ripenings);
+        ripenings.drain(now, |ports| ports.iter().for_each(|port| self.ripen(*port)));
+        self.ripenings = ripenings;
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        arrivals.drain(now, |flights| {
+            touch(flights.iter().map(|flight| self.inputs[flight.port as usize].queues));
+            flights.iter().for_each(|flight| self.enqueue(*flight));
+        });
+        self.arrivals = arrivals;
         while let Some(due) = self.generations.take(now) {
             for index in 0..due.len() {
-                self.generate(self.generations.event(due, index));
+                self.generate(self.generations.events(due)[index]);
             }
             self.generations.done(due);
         }
         if self.nics.is_some() {
             self.apply_messages();
         }
-        while let Some(due) = self.deliveries.take(now) {
-            for index in 0..due.len() {
-                self.message(self.deliveries.event(due, index));
-            }
-            self.deliveries.done(due);
-        }
+        let mut deliveries = std::mem::take(&mut self.deliveries);
+        deliveries.drain(now, |slots| slots.iter().for_each(|slot| self.message(*slot)));
+        self.deliveries = deliveries;
     }
 
-    /// Puts a router on the awake list of this cycle.
+    /// A router is to be looked at in this cycle.
     #[inline]
     fn wake(&mut self, router: u32) {
-        let state = &mut self.routers[router as usize];
-        // Without a branch: whether it is awake already is hardly predictable.
-        self.awake[self.awake_count] = router;
-        self.awake_count += usize::from(!state.awake);
-        state.awake = true;
+        self.awake[router as usize / 64] |= 1 << (router % 64);
     }
 
     /// An input port is to be looked at in this cycle.
     #[inline]
     fn ripen(&mut self, port: u32) {
-        let router = self.inputs[port as usize].router;
-        let state = &self.routers[router as usize];
-        let bit = port - state.port_base;
-        self.waits[(state.words + bit / 64) as usize].ripe |= 1 << (bit % 64);
+        let Input { router, word, bit, .. } = self.inputs[port as usize];
+        self.waits[word as usize].ripe |= 1 << bit;
         self.wake(router);
     }
 
@@ -182,13 +173,14 @@ impl Partition {
     pub(super) fn enqueue(&mut self, flight: Flight) {
         let now = self.now;
         let Flight { port, vc, packet } = flight;
-        let size = packet.size;
         let index = self.pool.insert(packet, now);
         let input = &mut self.inputs[port as usize];
         if self.watches.injections && input.kind == PortKind::Host {
             let state = &self.routers[input.router as usize];
             let queue = injection_queue(state, port, now);
-            self.routing.injection(queue, Injection::Entered, &packet.header);
+            // A copy, so that the packet itself can stay in registers.
+            let header = packet.header;
+            self.routing.injection(queue, Injection::Entered, &header);
         }
         let queue = &mut self.queues[input.queues as usize + usize::from(vc)];
         if queue.head != NONE {
@@ -196,7 +188,7 @@ impl Partition {
             self.pool[tail].next = index;
             return;
         }
-        *queue = Queue { head: index, tail: index, size, out: 0, vc: 0, place: 0, routed: false };
+        (queue.head, queue.tail) = (index, index);
         input.occupied |= 1 << vc;
         let busy_until = input.busy_until;
         if busy_until > now {

@@ -21,6 +21,9 @@ pub(super) struct Input {
     /// Where credits go: partition, output port there, latency.
     pub(super) upstream: Link,
     pub(super) router: u32,
+    /// Its element in `Partition::waits`, and its bit there.
+    pub(super) word: u32,
+    pub(super) bit: u8,
     /// Round-robin pointer: a VC, or their number, which is the first one again.
     pub(super) pointer: u8,
     pub(super) vcs: u8,
@@ -73,7 +76,7 @@ pub(super) struct Output {
     pub(super) link_free: Cycle,
     /// Phits granted whose credits have not come back.
     pub(super) queued: u32,
-    /// Phits free at the other end, for the first VCs.
+    /// Phits free at the other end, for the first VCs; a host always has room.
     pub(super) credits: [u32; NEAR],
     /// The same for the other VCs: first counter in `Partition::credits`.
     pub(super) more_credits: u32,
@@ -125,8 +128,6 @@ pub(super) struct Router {
     pub(super) ports: u16,
     /// First element in `Partition::waits`.
     pub(super) words: u32,
-    /// On the awake list.
-    pub(super) awake: bool,
     /// On the dirty list.
     pub(super) dirty: bool,
     pub(super) rng: Stream,

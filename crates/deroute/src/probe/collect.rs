@@ -73,9 +73,14 @@ impl Bins {
             return;
         }
         if bin >= self.bins.len() {
-            self.bins.resize(bin + 1, Sums::default());
+            self.reach(bin);
         }
         self.bins[bin].add(sample);
+    }
+
+    #[cold]
+    fn reach(&mut self, bin: usize) {
+        self.bins.resize(bin + 1, Sums::default());
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
