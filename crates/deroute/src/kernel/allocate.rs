@@ -398,7 +398,11 @@ impl Partition {
             self.ripen_at(input_index, read_until);
         }
         if injection {
-            packet.injected = now;
+            if self.nics.is_some() {
+                self.stamp(&packet);
+            } else {
+                packet.mark = now;
+            }
             if self.watches.injections {
                 let state = &self.routers[router as usize];
                 let queue = injection_queue(state, input_index, now);
@@ -424,6 +428,7 @@ impl Partition {
     fn inject(&mut self, host: u32, router: u32, packet: &Packet, blocked: u32) {
         let now = self.now;
         let size = u32::from(packet.size);
+        let index = host;
         let host = &mut self.hosts[host as usize];
         host.queued -= size;
         self.collector.injected += 1;
@@ -434,14 +439,19 @@ impl Partition {
             self.collector.blocked += u64::from(blocked);
             self.paths[router as usize][packet.header.kind.index()] += 1;
         }
+        if self.nics.is_some() {
+            self.refill(index);
+        }
     }
 
     /// A packet leaves the network; its last phit is consumed in the cycle before `delivered`.
     #[inline(always)]
     fn eject(&mut self, host: u32, packet: &Packet, delivered: Cycle) {
+        let unpack = self.nics.is_some();
+        let injected = if unpack { self.unpack(host, packet, delivered) } else { packet.mark };
         let sample = Delivery {
             generated: packet.generated,
-            injected: packet.injected,
+            injected,
             delivered,
             size: packet.size,
             hops: packet.header.hops,

@@ -20,6 +20,17 @@ pub(super) fn conservation(partitions: &[Partition]) -> Result<(), RunError> {
     if partitions.iter().any(|p| p.outbox.iter().any(|mail| !mail.is_empty())) {
         return Err(RunError::Invariant("mail between partitions was left behind".into()));
     }
+    for partition in partitions {
+        let (Some(nics), live) =
+            (&partition.nics, partition.pool.live() + partition.arrivals.len())
+        else {
+            continue;
+        };
+        if nics.parcels.live() != live {
+            let parcels = nics.parcels.live();
+            return Err(RunError::Invariant(format!("{parcels} parcels of {live} packets")));
+        }
+    }
     if generated != delivered + live {
         return Err(RunError::Invariant(format!(
             "{generated} packets generated, but {delivered} delivered and {live} in the network"

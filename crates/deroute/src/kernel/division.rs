@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::nic::Nics;
 use super::packet::{NONE, Pool};
 use super::partition::Partition;
 use super::plant::Plant;
@@ -60,6 +61,7 @@ impl Division<'_> {
             waits: Vec::new(),
             hosts: Vec::new(),
             pool: Pool::new(),
+            nics: plant.jobs.as_ref().map(|jobs| Box::new(Nics::new(jobs, horizon))),
             arrivals: Wheel::new(horizon),
             credit_returns: Wheel::new(horizon),
             settlings: Wheel::new(if plant.sensing == Sensing::Both { 0 } else { horizon }),
@@ -171,8 +173,16 @@ impl Division<'_> {
     /// Adds the host of the port that is being added.
     fn add_host(&self, partition: &mut Partition, id: HostId) -> u32 {
         let (index, port) = (partition.hosts.len() as u32, partition.inputs.len() as u32);
-        let (source, next) = self.plant.workload.source(id, self.plant.times.seed);
-        partition.hosts.push(Host { id, source, next, queued: 0, port, injected: 0, accepted: 0 });
+        let (source, mut next) = self.plant.workload.source(id, self.plant.times.seed);
+        let mut nic = NONE;
+        if let (Some(jobs), Some(nics)) = (&self.plant.jobs, &mut partition.nics)
+            && let Some(seat) = jobs.seat(id)
+        {
+            (nic, next) = nics.add(index, seat, &jobs.jobs[seat.job as usize]);
+        }
+        let (queued, injected, accepted) = (0, 0, 0);
+        let host = Host { id, source, next, queued, port, nic, injected, accepted };
+        partition.hosts.push(host);
         if next != Cycle::MAX {
             let at = next.min(partition.generations.horizon());
             partition.generations.push(at, index);

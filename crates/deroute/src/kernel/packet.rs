@@ -10,8 +10,8 @@ pub(super) const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
     pub(super) generated: Cycle,
-    /// Cycle of the first grant.
-    pub(super) injected: Cycle,
+    /// Cycle of the first grant; in a run with a workload, the packet's parcel.
+    pub(super) mark: u32,
     pub(super) header: Header,
     /// Port of the destination host on its router.
     pub(super) port: PortId,
@@ -23,7 +23,7 @@ pub(super) struct Packet {
 impl Default for Packet {
     fn default() -> Self {
         let header = Header::new(RouterId(0));
-        Self { generated: 0, injected: 0, header, port: PortId(0), size: 0 }
+        Self { generated: 0, mark: 0, header, port: PortId(0), size: 0 }
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::nic::Nics;
 use super::packet::{Flight, NONE, Packet, Pool};
 use super::plant::Plant;
 use super::state::{
@@ -41,6 +42,8 @@ pub(super) struct Partition {
     pub(super) waits: Vec<Waits>,
     pub(super) hosts: Vec<Host>,
     pub(super) pool: Pool,
+    /// Interfaces of the hosts that run a rank, and what packets carry, in a run with a workload.
+    pub(super) nics: Option<Box<Nics>>,
     /// Heads on their way to input buffers.
     pub(super) arrivals: Wheel<Flight, 14>,
     /// Credits on their way to outputs.
@@ -134,6 +137,9 @@ impl Partition {
             }
             self.generations.done(due);
         }
+        if self.nics.is_some() {
+            self.apply_messages();
+        }
         let mut deliveries = std::mem::take(&mut self.deliveries);
         deliveries.drain(now, |slots| slots.iter().for_each(|slot| self.message(*slot)));
         self.deliveries = deliveries;
@@ -175,7 +181,7 @@ impl Partition {
 
     /// A head arrives at an input port.
     #[inline(always)]
-    fn enqueue(&mut self, flight: Flight) {
+    pub(super) fn enqueue(&mut self, flight: Flight) {
         let now = self.now;
         let Flight { port, vc, packet } = flight;
         let index = self.pool.insert(packet, now);
@@ -296,6 +302,10 @@ impl Partition {
     fn generate(&mut self, index: u32) {
         let now = self.now;
         let host = &mut self.hosts[index as usize];
+        if host.nic != NONE {
+            self.drive(index);
+            return;
+        }
         if host.next > now {
             let at = host.next.min(now + self.generations.horizon());
             self.generations.push(at, index);
@@ -318,15 +328,17 @@ impl Partition {
         host.queued += size;
         self.collector.generated += 1;
         self.collector.generated_phits += u64::from(measured) * u64::from(size);
+        let port = host.port;
+        let mark = if self.nics.is_some() { self.synthetic_parcel() } else { now };
         let topology = &self.plant.topology;
         let packet = Packet {
             generated: now,
-            injected: now,
+            mark,
             header: Header::new(topology.router_of(demand.destination)),
             port: topology.port_of(demand.destination),
             size: demand.size,
         };
-        let flight = Flight { port: host.port, vc: 0, packet };
+        let flight = Flight { port, vc: 0, packet };
         match self.plant.host_latency {
             0 => self.enqueue(flight),
             latency => self.arrivals.push(now + latency, flight),
@@ -339,8 +351,11 @@ impl Partition {
         let flight = Flight { port: link.port, vc, packet };
         if link.partition == self.index {
             self.arrivals.push(at, flight);
-        } else {
-            self.outbox[link.partition as usize].arrivals.push((at, flight));
+            return;
+        }
+        self.outbox[link.partition as usize].arrivals.push((at, flight));
+        if self.nics.is_some() {
+            self.post_parcel(link.partition, &packet);
         }
     }
 
@@ -359,6 +374,9 @@ impl Partition {
     pub(super) fn receive(&mut self, mail: &mut Mail) {
         for (at, event) in mail.credits.drain(..) {
             self.credit_returns.push(at, event);
+        }
+        if self.nics.is_some() {
+            self.receive_parcels(mail);
         }
         for (at, flight) in mail.arrivals.drain(..) {
             self.arrivals.push(at, flight);

@@ -11,6 +11,7 @@ use crate::spec::{
 };
 use crate::topology::{self, Peer, Topology, VcNeed};
 use crate::traffic::{Setting, Workload};
+use crate::workload::Jobs;
 
 /// Links of one class.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +69,10 @@ pub(crate) struct Plant {
     /// The VC that every head can turn to.
     pub(crate) escape: Option<VcId>,
     pub(crate) routing: Plan,
+    /// The synthetic traffic.
     pub(crate) workload: Workload,
+    /// The programs, if there are any.
+    pub(crate) jobs: Option<Jobs>,
     pub(crate) times: Times,
     pub(crate) scale: Scale,
 }
@@ -120,8 +124,12 @@ impl Plant {
             SpareVcs::Emptiest if agent.escape().is_some() => Vec::new(),
             SpareVcs::Emptiest => shared_by(&classes, &*topology, &routing.vcs),
         };
-        let times = times(spec, &scale)?;
+        let mut times = times(spec, &scale)?;
         let setting = Setting { topology: &*topology, seed: spec.run.seed };
+        let jobs = jobs(spec, &scale, &setting)?;
+        if let Some(jobs) = &jobs {
+            (times.warmup, times.measure) = (WarmupTimes::Fixed(0), jobs.limit);
+        }
         let measure_from = match times.warmup {
             WarmupTimes::Fixed(warmup) => Some(warmup),
             WarmupTimes::Automatic { .. } => None,
@@ -148,6 +156,7 @@ impl Plant {
             escape: agent.escape(),
             routing,
             workload,
+            jobs,
             times,
             scale,
         };
@@ -192,7 +201,7 @@ impl Plant {
 
     /// Every buffer that a packet passes must hold the largest one.
     fn packets_fit(&self, spec: &Spec) -> Result<(), SpecError> {
-        let largest = u32::from(self.workload.packet_sizes().1);
+        let largest = u32::from(self.packet_sizes().1);
         let short = |path: String, buffer: u32| {
             let message = format!("{buffer} phits cannot hold a packet of {largest} phits");
             Err(SpecError::new(path, message).choices([format!("at least {largest} phits")]))
@@ -240,9 +249,27 @@ impl Plant {
         u32::from(size)
     }
 
+    /// Smallest and largest packet in phits.
+    pub(crate) fn packet_sizes(&self) -> (u16, u16) {
+        match &self.jobs {
+            None => self.workload.packet_sizes(),
+            Some(jobs) if self.workload.is_silent() => (1, jobs.packet),
+            Some(jobs) => (1, jobs.packet.max(self.workload.packet_sizes().1)),
+        }
+    }
+
+    /// Phits in the injection queue of a host that runs a rank. Where the queue is unlimited, its
+    /// interface cuts packets when they are needed to keep the router busy.
+    pub(crate) fn nic_queue(&self) -> u32 {
+        match self.injection_queue {
+            u32::MAX => self.host_latency + 2 * u32::from(self.packet_sizes().1),
+            limited => limited,
+        }
+    }
+
     /// The farthest ahead that a switch schedules anything but a packet generation.
     pub(crate) fn horizon(&self) -> Cycle {
-        let largest = u32::from(self.workload.packet_sizes().1);
+        let largest = u32::from(self.packet_sizes().1);
         let downstream = self.classes.iter().map(|c| c.buffer.saturating_mul(u32::from(c.vcs)));
         let backlog = self.output_buffer.min(downstream.max().unwrap_or(0));
         let latency = self.classes.iter().map(|c| c.latency).max().unwrap_or(0);
@@ -269,6 +296,29 @@ impl Plant {
         });
         peers.filter(|peer| matches!(peer, Peer::Router { .. })).count() as u32
     }
+}
+
+/// The programs, if there are any; without them there must be traffic.
+fn jobs(spec: &Spec, scale: &Scale, setting: &Setting<'_>) -> Result<Option<Jobs>, SpecError> {
+    let Some(workload) = &spec.workload else {
+        if spec.traffic.is_silent() {
+            let choices = ["a table", "a table workload instead"];
+            return Err(SpecError::new("traffic", "is missing").choices(choices));
+        }
+        return Ok(None);
+    };
+    let fixed = crate::spec::Run::default();
+    for (key, as_always) in [
+        ("warmup", spec.run.warmup == fixed.warmup),
+        ("measure", spec.run.measure == fixed.measure),
+    ] {
+        if !as_always {
+            let message = "a run with a workload is measured from its first cycle to its end";
+            let choices = ["nothing", "workload.limit"];
+            return Err(SpecError::new(format!("run.{key}"), message).choices(choices));
+        }
+    }
+    Jobs::build(workload, scale, setting).map(Some)
 }
 
 fn check_allocator(allocator: &Allocator, kind: &str) -> Result<(), SpecError> {

@@ -1,5 +1,6 @@
 //! What a partition is made of: ports, queues, routers, hosts, and what travels between them.
 
+use super::nic::Parcel;
 use super::packet::Flight;
 use super::plant::Plant;
 use crate::ids::{Cycle, HostId, PortId, RouterId, VcId};
@@ -151,6 +152,8 @@ pub(super) struct Host {
     pub(super) queued: u32,
     /// Its port in `Partition::inputs` and `outputs`.
     pub(super) port: u32,
+    /// The interface of its rank in `Nics::nics`; `NONE` if it generates synthetic traffic.
+    pub(super) nic: u32,
     /// Phits in the measurement.
     pub(super) injected: u64,
     pub(super) accepted: u64,
@@ -161,6 +164,8 @@ pub(super) struct Host {
 pub(super) struct Mail {
     /// Time and event.
     pub(super) arrivals: Vec<(Cycle, Flight)>,
+    /// Those of the arrivals, in a run with a workload.
+    pub(super) parcels: Vec<Parcel>,
     /// Time and event.
     pub(super) credits: Vec<(Cycle, u64)>,
 }
@@ -173,6 +178,7 @@ impl Mail {
     /// Moves everything to the end of `other`.
     pub(super) fn append_to(&mut self, other: &mut Self) {
         other.arrivals.append(&mut self.arrivals);
+        other.parcels.append(&mut self.parcels);
         other.credits.append(&mut self.credits);
     }
 }

@@ -1,8 +1,10 @@
 //! From whole-number counts to the result.
 
-use super::Running;
+use hdrhistogram::Histogram;
+
 use super::plant::WarmupTimes;
 use super::state::PortKind;
+use super::{Running, jobs};
 use crate::outcome::{
     Arrays, Fairness, Latency, LinkUse, Load, Outcome, Packets, PathShare, Percentile, Series,
     SeriesColumns, Size, State, Verdict, Work,
@@ -77,7 +79,7 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
     let per_host_cycle = |phits: u64| phits as f64 / (f64::from(hosts) * f64::from(cycles));
     let batch_share = f64::from(hosts) * f64::from(cycles) / BATCHES as f64;
     let accepted: Vec<f64> = total.batches.iter().map(|b| b.phits as f64 / batch_share).collect();
-    let load = Load {
+    let mut load = Load {
         offered: plant.workload.offered(total.from, total.to),
         attempted: per_host_cycle(total.attempted_phits),
         generated: per_host_cycle(total.generated_phits),
@@ -85,7 +87,7 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
         accepted: per_host_cycle(total.sums.phits),
         accepted_ci95: half_width(&accepted),
     };
-    let latency = latency(&total);
+    let mut latency = latency(&total);
     let arrays = arrays(network, cycles, every_link);
     let packets = Packets {
         generated: total.generated,
@@ -100,8 +102,18 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
         growing: matches!(plant.times.warmup, WarmupTimes::Automatic { growth: Some(_), .. }),
         changing: plant.workload.changes(total.from, total.to),
     };
+    let verdict = if plant.jobs.is_some() {
+        // A run that ends has no steady state to know anything of.
+        (load.accepted_ci95, latency.ci95) = (0.0, 0.0);
+        match jobs::unfinished(network) {
+            None => Verdict { state: State::Completed, reasons: Vec::new() },
+            Some(reason) => Verdict { state: State::Unfinished, reasons: vec![reason] },
+        }
+    } else {
+        verdict(&total, &load, &latency, &course)
+    };
     Outcome {
-        verdict: verdict(&total, &load, &latency, &course),
+        verdict,
         cycle_ns: plant.scale.cycle_ns(),
         phit_bytes: plant.scale.phit_bytes(),
         size: Size { hosts, routers: plant.topology.routers(), links: plant.links() },
@@ -123,11 +135,12 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
             by_generation: columns(&total.by_generation),
             by_delivery: columns(&total.by_delivery),
         }),
+        workload: jobs::outcome(network),
         agents: network.samples.as_ref().map(|samples| samples.record(total.from)),
     }
 }
 
-fn ratio(sum: u64, count: u64) -> f64 {
+pub(super) fn ratio(sum: u64, count: u64) -> f64 {
     if count == 0 { 0.0 } else { sum as f64 / count as f64 }
 }
 
@@ -149,12 +162,17 @@ fn batch_latencies(total: &Collector) -> Vec<f64> {
     full.map(|batch| batch.latency as f64 / batch.packets as f64).collect()
 }
 
-fn latency(total: &Collector) -> Latency {
-    let (count, batches) = (total.sums.packets, batch_latencies(total));
+/// The percentiles of a histogram whose largest value is known.
+pub(super) fn percentiles(histogram: &Histogram<u64>, max: u64) -> Vec<Percentile> {
     let percentile = |percent| Percentile {
         percent,
-        cycles: total.histogram.value_at_quantile(percent / 100.0).min(u64::from(total.max)),
+        cycles: histogram.value_at_quantile(percent / 100.0).min(max),
     };
+    PERCENTS.into_iter().map(percentile).collect()
+}
+
+fn latency(total: &Collector) -> Latency {
+    let (count, batches) = (total.sums.packets, batch_latencies(total));
     Latency {
         mean: ratio(total.sums.latency, count),
         ci95: if batches.len() == BATCHES { half_width(&batches) } else { 0.0 },
@@ -162,7 +180,7 @@ fn latency(total: &Collector) -> Latency {
         network_mean: ratio(total.sums.latency - total.injection_latency, count),
         min: if count == 0 { 0 } else { u64::from(total.min) },
         max: u64::from(total.max),
-        percentiles: PERCENTS.into_iter().map(percentile).collect(),
+        percentiles: percentiles(&total.histogram, u64::from(total.max)),
         histogram_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),
     }
 }

@@ -97,6 +97,12 @@ impl Bins {
     }
 }
 
+/// An empty histogram of latencies.
+pub(crate) fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 1 << 32, HISTOGRAM_DIGITS)
+        .unwrap_or_else(|_| unreachable!("constant bounds are valid"))
+}
+
 /// The measurement of one partition.
 #[derive(Clone)]
 pub(crate) struct Collector {
@@ -131,8 +137,6 @@ pub(crate) struct Collector {
 
 impl Collector {
     pub(crate) fn new() -> Self {
-        let histogram = Histogram::new_with_bounds(1, 1 << 32, HISTOGRAM_DIGITS)
-            .unwrap_or_else(|_| unreachable!("constant bounds are valid"));
         Self {
             from: Cycle::MAX,
             to: Cycle::MAX,
@@ -151,7 +155,7 @@ impl Collector {
             hops: 0,
             min: u32::MAX,
             max: 0,
-            histogram,
+            histogram: histogram(),
             batches: [Sums::default(); BATCHES],
             by_generation: Bins::default(),
             by_delivery: Bins::default(),

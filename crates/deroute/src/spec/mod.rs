@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::routing::spec::*;
 pub use crate::topology::spec::*;
 pub use crate::traffic::spec::*;
+pub use crate::workload::spec::*;
 
 /// One simulation point: a network, a routing, a workload, and how long to look at it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,8 +31,12 @@ pub struct Spec {
     pub network: Network,
     /// The routing algorithm and its parameters.
     pub routing: Routing,
-    /// Who sends how much to whom.
+    /// Who sends how much to whom. Optional beside a workload.
+    #[serde(default, skip_serializing_if = "Traffic::is_silent")]
     pub traffic: Traffic,
+    /// Programs that send messages and wait for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<Workload>,
     /// Seed, warm-up and measurement.
     #[serde(default)]
     pub run: Run,

@@ -248,6 +248,11 @@ impl Workload {
         (self.sizes.min(), self.sizes.max())
     }
 
+    /// Does nobody ever send anything?
+    pub fn is_silent(&self) -> bool {
+        self.phases.iter().all(|phase| matches!(phase.pace, Pace::Silent))
+    }
+
     /// Mean offered load over the cycles `from..to`.
     pub fn offered(&self, from: Cycle, to: Cycle) -> f64 {
         let mut sum = 0.0;

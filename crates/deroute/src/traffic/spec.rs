@@ -23,6 +23,26 @@ pub struct Traffic {
     pub then: Vec<Change>,
 }
 
+impl Default for Traffic {
+    /// No traffic: what a spec without this table has.
+    fn default() -> Self {
+        Self {
+            load: 0.0,
+            packet_size: PacketSize::Fixed(1.into()),
+            pattern: Pattern::Uniform,
+            injection: Injection::default(),
+            then: Vec::new(),
+        }
+    }
+}
+
+impl Traffic {
+    /// Is this the default, which sends nothing?
+    pub fn is_silent(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// A change of the traffic at a given time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

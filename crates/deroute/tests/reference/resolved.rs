@@ -7,6 +7,7 @@ use deroute::routing::{self, Fabric, Plan};
 use deroute::spec::{Allocator, Quantity, Scale, Sensing, SpareVcs, Spec, Switch, Warmup};
 use deroute::topology::{self, Topology};
 use deroute::traffic::{Setting, Workload};
+use deroute::workload::Jobs;
 
 /// Links of one class.
 pub(super) struct Class {
@@ -21,6 +22,9 @@ pub(super) struct Resolved {
     pub(super) classes: Vec<Class>,
     pub(super) plan: Plan,
     pub(super) workload: Workload,
+    pub(super) jobs: Option<Jobs>,
+    /// Phits that a host with a rank keeps in its injection queue.
+    pub(super) nic_queue: u64,
     pub(super) host_latency: u32,
     pub(super) injection_queue: u64,
     pub(super) pipeline: u32,
@@ -74,15 +78,31 @@ impl Resolved {
         let setting = Setting { topology: &*topology, seed: spec.run.seed };
         let workload = Workload::build(&spec.traffic, &scale, &setting, Some(from))
             .expect("a possible workload");
+        let jobs = spec
+            .workload
+            .as_ref()
+            .map(|workload| Jobs::build(workload, &scale, &setting).expect("a possible workload"));
         let nic = &spec.network.nic;
+        let injection_queue = nic.injection_queue.as_ref().map_or(u64::MAX, |q| whole(q).into());
+        let largest = jobs.as_ref().map_or(0, |jobs| u64::from(jobs.packet));
+        let nic_queue = match injection_queue {
+            u64::MAX => u64::from(whole(&nic.latency)) + 2 * largest,
+            limited => limited,
+        };
+        let (from, to) = match &jobs {
+            Some(_) => (0, u32::MAX),
+            None => (from, from + whole(&spec.run.measure)),
+        };
         let before = spec.probes.series_before.as_ref().map_or(0, whole);
         let mut resolved = Self {
             topology,
             classes,
             plan,
             workload,
+            jobs,
+            nic_queue,
             host_latency: whole(&nic.latency),
-            injection_queue: nic.injection_queue.as_ref().map_or(u64::MAX, |q| whole(q).into()),
+            injection_queue,
             pipeline: 0,
             speed: 1,
             ideal: false,
@@ -92,7 +112,7 @@ impl Resolved {
             shared_by: (spec.network.spare_vcs == SpareVcs::Emptiest && !escapes)
                 .then_some(shared_by),
             from,
-            to: from + whole(&spec.run.measure),
+            to,
             series: spec.probes.series.as_ref().map(|width| (from - before, whole(width))),
         };
         resolved.switch(&spec.network.switch);
