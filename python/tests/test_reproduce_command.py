@@ -126,6 +126,21 @@ def test_the_command_runs_draws_judges_and_reports(
     assert "| `an-eighth` | section 3.2.2 |" in (where / "REPORT.md").read_text()
 
 
+def test_drawings_need_no_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("0.11")
+    item = Path("reproduce") / "small" / "2-sizes.toml"
+    text = 'chapter = 2\ntitle = "Sizes"\n[[drawing]]\nname = "sizes"\nkind = "scalability"\n'
+    item.write_text(f'{text}title = "Sizes"\nports = 20\n')
+    assert "2-sizes.sizes.png" in call("small", "2-sizes")
+    where = tmp_path / "runs" / "reproduce" / "small" / "quick"
+    assert (where / "2-sizes.sizes.png").stat().st_size > 0
+    item.write_text(f'{text}title = "Sizes"\ncolour = "red"\n')
+    assert "colour" in call("small", "2-sizes", code=2)
+    item.write_text(f'{text.replace("scalability", "pie")}title = "Sizes"\n')
+    assert "scalability, cable-cost" in call("small", "2-sizes", code=2)
+
+
 def test_verdicts_outlive_the_run_of_another_item(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,12 +14,13 @@ from deroute import _engine, executors, plan, runner
 from deroute import reproduce as papers
 from deroute.cli import app
 from deroute.cli.plot import plot_directory, study
+from deroute.economics import charts
 from deroute.errors import InputError
 from deroute.executors import Event, Resources, Running
 from deroute.experiment import Experiment
 from deroute.figures import Study
 from deroute.frame import load_results
-from deroute.reproduce import ItemReport, Paper, PaperError, status
+from deroute.reproduce import Item, ItemReport, Paper, PaperError, status
 from deroute.reproduce.engine import BuiltEngine
 from deroute.reproduce.report import PaperReport, markdown, print_item, print_status, summary
 
@@ -85,6 +86,7 @@ def reproduce(
     console, reports = app.out(), list[ItemReport]()
     for each in items:
         reports.append(papers.reproduce_item(data, each, scale, run, BuiltEngine))
+        reports[-1].figures.extend(_draw(each, where, formats))
         status.keep(where, scale, reports[-1])
         print_item(console, reports[-1])
     name = "REPORT" if item is None else "-".join(item.split())
@@ -144,6 +146,16 @@ def _chapters(text: str) -> list[int]:
         return [int(part) for part in text.split(",") if part.strip()]
     except ValueError:
         raise PaperError(f"--chapter: {text!r} is not a list of numbers such as 2,3") from None
+
+
+def _draw(item: Item, where: Path, formats: Sequence[str]) -> list[Path]:
+    """Draw the figures of an item that need no runs."""
+    where.mkdir(parents=True, exist_ok=True)
+    drawn: list[Path] = []
+    for each in item.drawings:
+        stem = where / f"{item.name}.{each.name}"
+        drawn += charts.draw(each.kind, each.title, stem, formats, **each.options)
+    return drawn
 
 
 def _run(

@@ -15,7 +15,7 @@ from rich.table import Table
 from deroute import _engine
 from deroute.cli import app
 from deroute.cli.point import set_entries, spec_of
-from deroute.economics import drawing, floor, network, prices, scaling
+from deroute.economics import charts, drawing, floor, network, prices, scaling
 from deroute.economics.floor import Cables, Share
 from deroute.economics.network import Network
 from deroute.economics.prices import Prices
@@ -59,7 +59,10 @@ def topology(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(help=f"Draw it, up to {drawing.MOST_ROUTERS} routers: .png, .svg or .pdf."),
+        typer.Option(
+            help=f"Draw it, up to {drawing.MOST_ROUTERS} routers, or with --radix the sizes: "
+            ".png, .svg or .pdf."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -70,7 +73,7 @@ def topology(
     - `deroute topology experiments/demo.toml --set network.topology.dragonfly.groups=9`
     - `deroute topology experiments/hyperx.toml --plot hyperx.png`
     - `deroute topology experiments/hyperx.toml --signalling 25 --prices my-cables.toml --json`
-    - `deroute topology --radix 64`
+    - `deroute topology --radix 64 --plot sizes.png`
     """
     if (file is None) == (radix is None):
         raise InputError.of("give either a file or --radix", "FILE")
@@ -80,6 +83,8 @@ def topology(
             print(json.dumps(sizes))
         else:
             app.out().print(_size_table(sizes))
+        if plot is not None:
+            _plot_sizes(plot, radix, bisection, quiet=as_json)
         return
     assert file is not None
     spec = _spec(file, where, assignments)
@@ -96,6 +101,20 @@ def topology(
         drawn = drawing.draw(found, plot)
         if not as_json:
             print(f"figure: {drawn}")
+
+
+def _plot_sizes(file: Path, radix: int, bisection: float, *, quiet: bool) -> None:
+    form = drawing.form_of(file)
+    if radix <= charts.FEWEST_PORTS:
+        raise InputError.of(f"curves begin at {charts.FEWEST_PORTS} ports", "--plot")
+    title = "Largest networks by the ports of their routers"
+    options = {"ports": radix, "bisection": bisection}
+    try:
+        drawn = charts.draw("scalability", title, file.with_suffix(""), [form], **options)
+    except OSError as error:
+        raise InputError.of(f"cannot write {file}: {error}", "--plot") from error
+    if not quiet:
+        print(f"figure: {drawn[0]}")
 
 
 def _spec(file: Path, where: list[str], assignments: list[str]) -> dict[str, Any]:

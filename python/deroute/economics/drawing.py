@@ -20,12 +20,18 @@ MOST_ROUTERS = 200
 _STEPS = np.linspace(0.0, 1.0, 24)[:, None]
 
 
-def check(network: Network, file: Path) -> str:
-    """Format of the drawing, or an error if it cannot be made."""
+def form_of(file: Path) -> str:
+    """Format of a figure by the name of its file, or an error that says which there are."""
     form = file.suffix.removeprefix(".")
     if form not in FORMATS:
         known = [f"{file.stem or 'network'}.{each}" for each in FORMATS]
         raise InputError.of(f"{str(file)!r} does not end in a known format", "--plot", known)
+    return form
+
+
+def check(network: Network, file: Path) -> str:
+    """Format of the drawing, or an error if it cannot be made."""
+    form = form_of(file)
     if network.routers > MOST_ROUTERS:
         message = f"{network.routers:,} routers are too many to draw: at most {MOST_ROUTERS}"
         raise InputError.of(message, "--plot")

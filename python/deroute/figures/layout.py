@@ -84,7 +84,11 @@ def axis_titles(figure: Figure, x: str, y: str | None) -> None:
 
 def legend(figure: Figure, handles: Sequence[Any], study: Study, table: FigureTable) -> None:
     """One legend above all panels, where it covers nothing, under the title."""
-    title = study.title if table.title is None else table.title
+    heading(figure, handles, study.title if table.title is None else table.title)
+
+
+def heading(figure: Figure, handles: Sequence[Any], title: str | None) -> None:
+    """Title and legend, of handles that have a name."""
     named = [handle for handle in handles if not handle.get_label().startswith("_")]
     if len(named) > 1 or title is not None:
         width = figure.get_figwidth()
@@ -118,7 +122,12 @@ def footnote(figure: Figure, study: Study, table: FigureTable, notes: Sequence[s
         f"{seeds} seed{'s' if seeds > 1 else ''}",
         f"{warmup} + {measured} cycles (warm-up + measured)",
     ]
-    lines = wrapped(figure, [*parts, *notes], _FOOT_FONT)
+    foot(figure, [*parts, *notes])
+
+
+def foot(figure: Figure, parts: Sequence[str]) -> None:
+    """Small print under the title of the abscissa."""
+    lines = wrapped(figure, parts, _FOOT_FONT)
     height = figure.get_figheight() + _FOOT_INCHES * (len(lines) - 1)
     figure.set_figheight(height)
     share = (_FOOT_INCHES * len(lines) + 0.04) / height

@@ -17,12 +17,22 @@ from deroute import _engine
 from deroute.figures import Study
 from deroute.reproduce.evidence import Engine, Evidence
 from deroute.reproduce.experiments import documents
-from deroute.reproduce.paper import Claim, Item, Paper, PaperError, find, folders, read_paper
+from deroute.reproduce.paper import (
+    Claim,
+    Drawing,
+    Item,
+    Paper,
+    PaperError,
+    find,
+    folders,
+    read_paper,
+)
 from deroute.reproduce.report import ItemReport
 from deroute.reproduce.verdict import Judgement, judge
 
 __all__ = [
     "Claim",
+    "Drawing",
     "Engine",
     "Item",
     "ItemReport",

@@ -6,6 +6,7 @@ Every other TOML file of the folder is an item. See `reproduce/README.md` for th
 
 from __future__ import annotations
 
+import inspect
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from deroute.economics import charts
 from deroute.errors import InputError, Problem
 
 PAPER_FILE = "paper.toml"
@@ -75,6 +77,16 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure that needs no runs: a chart of `deroute.economics.charts`."""
+
+    name: str
+    kind: str
+    title: str
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """One figure, table or section of the paper."""
 
@@ -86,6 +98,7 @@ class Item:
     #: `[[experiment]]` tables, see `deroute.reproduce.experiments`.
     experiments: tuple[Mapping[str, Any], ...]
     claims: tuple[Claim, ...]
+    drawings: tuple[Drawing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +168,18 @@ def read_paper(folder: Path) -> Paper:
             if claim.id in seen:
                 raise PaperError(f"{item.name}: claim {claim.id!r} is also in {seen[claim.id]}")
             seen[claim.id] = item.name
-    return Paper(
-        name=folder.name,
-        title=shared["title"],
-        base=shared["base"],
-        paths=shared["paths"],
-        values=shared["values"],
-        scales=shared["scale"],
-        items=tuple(items),
-    )
+    try:
+        return Paper(
+            name=folder.name,
+            title=shared["title"],
+            base=shared["base"],
+            paths=shared["paths"],
+            values=shared["values"],
+            scales=shared["scale"],
+            items=tuple(items),
+        )
+    except KeyError as error:
+        raise PaperError(f"{folder / PAPER_FILE}: {error.args[0]!r} is missing") from error
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -183,6 +199,7 @@ def _read_item(path: Path) -> Item:
             figures=_figures(path, data.get("figures", [])),
             experiments=tuple(data.get("experiment", ())),
             claims=tuple(_read_claim(path, each) for each in data.get("claim", ())),
+            drawings=tuple(_read_drawing(path, each) for each in data.get("drawing", ())),
         )
     except KeyError as error:
         raise PaperError(f"{path}: {error.args[0]!r} is missing") from error
@@ -192,6 +209,19 @@ def _figures(path: Path, numbers: Any) -> tuple[str, ...]:
     if not isinstance(numbers, list) or not all(isinstance(each, str) for each in numbers):
         raise PaperError(f'{path}: `figures` is a list of texts such as ["5-7"], not {numbers!r}')
     return tuple(numbers)
+
+
+def _read_drawing(path: Path, data: dict[str, Any]) -> Drawing:
+    rest = {key: value for key, value in data.items() if key not in ("name", "kind", "title")}
+    drawing = Drawing(data["name"], data["kind"], data["title"], rest)
+    if drawing.kind not in charts.CATALOGUE:
+        choices = ", ".join(charts.CATALOGUE)
+        raise PaperError(f"{path}: unknown drawing {drawing.kind!r}; choose from: {choices}")
+    try:
+        inspect.signature(charts.CATALOGUE[drawing.kind]).bind(drawing.title, **rest)
+    except TypeError as error:
+        raise PaperError(f"{path}: drawing {drawing.name!r}: {error}") from error
+    return drawing
 
 
 def _read_claim(path: Path, data: dict[str, Any]) -> Claim:

@@ -45,7 +45,7 @@ class ItemReport:
 
     item: Item
     judgements: Sequence[Judgement]
-    figures: Sequence[Path]
+    figures: list[Path]
 
 
 #: A paper, and some of its items or all.

@@ -51,7 +51,7 @@ def kept(
             # Of equals, `max` takes the first.
             best = max(reversed(known), key=lambda each: each.engine == engine, default=None)
             judgements.append(_with_engine(best, engine) if best else _unmeasured(claim, files))
-        reports.append(ItemReport(item, judgements, ()))
+        reports.append(ItemReport(item, judgements, []))
     return reports
 
 

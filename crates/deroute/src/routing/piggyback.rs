@@ -18,9 +18,9 @@
 //!
 //! # Limits
 //! A flag is as old as a local link is long. Flags compare a router's ports with each other: where
-//! all of them are full, as at the router that owns the minimal links of ADVC, they say little, and
-//! that router's hosts get another share than the others (`docs/reproduced.md`,
-//! thesis-6.3.3-fair-adapt).
+//! all of them are full, as at the router that owns the minimal links of ADVC, they say little. If
+//! transit goes before injection, that router's hosts then get less than the others, and if `Q` is
+//! that of a port, more (`docs/reproduced.md`, thesis-6.3.3-fair-adapt).
 //!
 //! # Example
 //! ```toml

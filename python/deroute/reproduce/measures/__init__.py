@@ -11,7 +11,16 @@ from typing import Any
 
 from deroute.analysis import Estimate
 from deroute.reproduce.evidence import Evidence
-from deroute.reproduce.measures import chapter5, chapter6, geometry, method, paths, runs, scaling
+from deroute.reproduce.measures import (
+    cabling,
+    chapter5,
+    chapter6,
+    geometry,
+    method,
+    paths,
+    runs,
+    scaling,
+)
 from deroute.reproduce.paper import PaperError
 
 Measure = Callable[..., Sequence[Estimate]]
@@ -19,7 +28,7 @@ Measure = Callable[..., Sequence[Estimate]]
 #: Every measure, by its name in claim files.
 CATALOGUE: Mapping[str, Measure] = {
     measure.__name__: measure
-    for module in (runs, geometry, scaling, paths, method, chapter5, chapter6)
+    for module in (runs, geometry, scaling, cabling, paths, method, chapter5, chapter6)
     for measure in module.MEASURES
 }
 

@@ -5,12 +5,11 @@ Topologies are named as in `deroute topology --radix 64 --json`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from deroute.analysis import Estimate
+from deroute.economics.comparison import wired
 from deroute.economics.scaling import FAMILIES, Design, largest
 from deroute.reproduce.evidence import Evidence, NotSettledError
 from deroute.reproduce.paper import PaperError
@@ -26,14 +25,24 @@ def largest_wired(evidence: Evidence, topology: str, radix: int) -> list[Estimat
     design = _largest(topology, radix)
     if design.topology is None:
         raise NotSettledError(f"the engine does not build {topology} networks")
-    settings: dict[str, Any] = {"network__topology": dict(design.topology)}
-    if "hyperx" in design.topology:
-        link = evidence.base["network"]["links"]["local"]
-        names = [f"dim{place + 1}" for place in range(len(design.topology["hyperx"]["widths"]))]
-        settings["network__links"] = dict.fromkeys(names, link)
-    wiring = evidence.wiring(evidence.spec(**settings))
-    ports = np.unique((wiring.link_class != -1).sum(axis=1))
-    return [Estimate(float(value)) for value in (len(wiring.router_of_host), *ports)]
+    network = wired(design.topology, evidence.engine().topology)
+    return [Estimate(float(value)) for value in (network.hosts, *sorted({*network.radix()}))]
+
+
+def size(evidence: Evidence, topology: Mapping[str, Any]) -> list[Estimate]:
+    """Hosts, routers and ports of a network as the engine wires it."""
+    network = wired(topology, evidence.engine().topology)
+    return [
+        Estimate(float(count)) for count in (network.hosts, network.routers, network.radix()[1])
+    ]
+
+
+def routers_on_path(evidence: Evidence, topology: Mapping[str, Any]) -> list[Estimate]:
+    """Routers on the longest of the shortest paths between hosts."""
+    distances = wired(topology, evidence.engine().topology).distances()
+    if distances is None or distances.routers is None:
+        raise NotSettledError("the network is too large, or not connected")
+    return [Estimate(float(distances.routers))]
 
 
 def largest_ratio(
@@ -62,4 +71,4 @@ def _largest(topology: str, radix: int) -> Design:
     return design
 
 
-MEASURES = (largest_hosts, largest_wired, largest_ratio)
+MEASURES = (largest_hosts, largest_wired, largest_ratio, size, routers_on_path)

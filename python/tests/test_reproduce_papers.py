@@ -1,4 +1,4 @@
-"""The thesis' data is complete and well formed at every scale; measures find single routers."""
+"""The data of every paper is complete and well formed at every scale; samples of it are run."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ def thesis_claims() -> list[tuple[str, Claim]]:
 
 
 @pytest.mark.parametrize("scale", ["quick", "paper"])
-def test_the_thesis_is_well_formed_at_every_scale(scale: str) -> None:
-    thesis = read_paper(ROOT / "thesis")
-    for item in thesis.items:
-        found = documents(thesis, item, scale)
+@pytest.mark.parametrize("name", ["thesis", "hyperx"])
+def test_papers_are_well_formed_at_every_scale(name: str, scale: str) -> None:
+    paper = read_paper(ROOT / name)
+    for item in paper.items:
+        found = documents(paper, item, scale)
         for document in found.values():
             axes = {
                 axis["name"]: [v["label"] if isinstance(v, dict) else v for v in axis["values"]]
@@ -67,10 +68,13 @@ def test_the_thesis_covers_chapters_2_and_3() -> None:
     assert {"thesis-6.1.2.2-exact-lgl", "thesis-6.3.3-fair-adapt"} <= set(claims)
 
 
-@pytest.mark.parametrize("item", ["3.2-zero-load", "6.2-counters"])
-def test_a_sample_of_the_claims_is_reproduced(tmp_path: Path, item: str) -> None:
-    """The command itself, at quick scale on the network of the thesis."""
-    arguments = ["reproduce", str(ROOT / "thesis"), item, "--dir", str(tmp_path / "runs")]
+@pytest.mark.parametrize(
+    ("paper", "item"),
+    [("thesis", "3.2-zero-load"), ("thesis", "6.2-counters"), ("hyperx", "2-scalability")],
+)
+def test_a_sample_of_the_claims_is_reproduced(tmp_path: Path, paper: str, item: str) -> None:
+    """The command itself, at quick scale on the network of the paper."""
+    arguments = ["reproduce", str(ROOT / paper), item, "--dir", str(tmp_path / "runs")]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     counts = re.search(r"(\d+) claims: (\d+) reproduced, 0 differs", result.output)
