@@ -328,6 +328,11 @@ fn durations_and_units() {
         (&[("run.measure", "4294967296")], "run.measure", &["4294967296", "1 to"]),
         (&[("run.warmup", "'7 phits'")], "run.warmup", &["\"7 phits\"", "ns"]),
         (&[("run.warmup", "{ interval = 0 }")], "run.warmup.interval", &["0 cycles", "1 to"]),
+        (
+            &[("run.warmup", "{ rule = 'stops-growing', window = 4 }")],
+            "run.warmup.window",
+            &["4 observations", "5 to 1000"],
+        ),
         (&[("probes.series", "0")], "probes.series", &["0 cycles", "1 to"]),
         (&[("probes.agents.every", "100")], "probes.agents", &["no state"]),
         (
@@ -411,7 +416,7 @@ fn lattice_refusal(lattice: &str, changes: &[(&str, &str)]) -> SpecError {
 fn lattices() {
     const CUBE: &str = "{ widths = [4, 4, 4], hosts = 4 }";
     const ODD: &str = "{ widths = [3, 3], hosts = 1 }";
-    let rows: [LatticeRow<'_>; 14] = [
+    let rows: [LatticeRow<'_>; 17] = [
         (
             CUBE,
             &[("network.topology.hyperx.widths", "[]")],
@@ -458,9 +463,27 @@ fn lattices() {
         ),
         (
             CUBE,
-            &[("routing", "{ valiant = { phase_a = '-g-' } }")],
+            &[("routing", "{ valiant = { phase_a = 'lg-' } }")],
             "routing.valiant.phase_a",
-            &["`-g-` has no meaning", "lgl"],
+            &["`lg-` has no meaning", "lgl", "-gl"],
+        ),
+        (
+            CUBE,
+            &[("routing", "{ dal = {} }"), ("network.links.dim3.vcs", "1")],
+            "network.links.dim3.vcs",
+            &["needs 2", "escape"],
+        ),
+        (
+            "{ widths = [2, 2, 2, 2, 2], hosts = 1 }",
+            &[("routing", "{ o1turn = { orders = 'all' } }")],
+            "routing.o1turn.orders",
+            &["120 orders", "two"],
+        ),
+        (
+            CUBE,
+            &[("routing", "{ piggyback = {} }"), ("network.sensing", "'waiting'")],
+            "network.sensing",
+            &["told when a queue changes", "both, output, downstream"],
         ),
         (CUBE, &[("routing", "{ lian = {} }")], "routing.lian", &["no groups"]),
         (
@@ -480,8 +503,10 @@ fn lattices() {
             assert!(text.contains(fragment), "{changes:?}: {fragment:?} is not in {text:?}");
         }
     }
-    let error = refusal(&[("routing", "{ dimwar = {} }")]);
-    assert_eq!(error.path, "routing.dimwar");
+    for name in ["dimwar", "omniwar", "min_ad", "o1turn", "clos_ad", "dal"] {
+        let error = refusal(&[("routing", &format!("{{ {name} = {{}} }}"))]);
+        assert_eq!(error.path, format!("routing.{name}"));
+    }
     let error = refusal(&[("traffic.pattern", "'bit_complement'")]);
     assert_eq!(error.path, "traffic.pattern");
 }

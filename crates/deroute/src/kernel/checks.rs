@@ -215,7 +215,8 @@ impl Watchdog {
                 let output = &partition.outputs[out as usize];
                 if output.kind == PortKind::Link
                     && now - partition.pool[queue.head].arrival >= self.patience
-                    && output.credits(&partition.credits, queue.vc) < u32::from(queue.size)
+                    && output.credits(&partition.credits, queue.vc)
+                        < plant.room(output.class, queue.size)
                 {
                     let channel = (first + input.router, (index as u32 - base) as u16, vc);
                     waits.insert(channel, far_end(plant, partition, first, out, queue.vc));

@@ -2,7 +2,7 @@
 //!
 //! # What it does
 //! UGAL with three changes. Detours stay within the dimensions in which source and destination are not
-//! aligned. The source router weighs all of its ports in these dimensions, by `(Q + 1) * hops`; the
+//! aligned. The source router weighs all of its ports in these dimensions, by `(Q + offset) * hops`; the
 //! minimal path wins ties, and others are broken at random. If a port is chosen that is not on the
 //! minimal path, an intermediate router is drawn whose shortest path uses this port: as the source in
 //! the dimensions before, at random in those after. With sequential allocation, a decision counts the
@@ -13,8 +13,9 @@
 //! 2007; McDonald et al., SC 2019, 4.1.
 //!
 //! # Parameters
-//! `sequential` (default false), `queue` (default `vc`): what `Q` measures. The hops of a port are those
-//! of the longest path through it that may be drawn.
+//! `sequential` (default false), `queue` (default `vc`): what `Q` measures. `offset` (default 1 phit): the
+//! larger, the fewer detours around short queues. The hops of a port are those of the longest path
+//! through it that may be drawn.
 //!
 //! # Deadlock freedom
 //! As Valiant: two VCs.
@@ -45,13 +46,21 @@ use crate::spec::{QueueMetric, SpecError, VcUse};
 use crate::topology::{Hop, Lattice, Topology};
 
 /// Parameters of Clos-AD.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClosAdSpec {
     /// Every decision sees those that other inputs of the router took before it. Default `false`.
     pub sequential: bool,
     /// What `Q` measures. Default `vc`.
     pub queue: QueueMetric,
+    /// What every queue is longer by when it is weighed, in phits. Default 1.
+    pub offset: u32,
+}
+
+impl Default for ClosAdSpec {
+    fn default() -> Self {
+        Self { sequential: false, queue: QueueMetric::Vc, offset: 1 }
+    }
 }
 
 struct ClosAd {
@@ -103,7 +112,7 @@ impl ClosAd {
         let Some(lattice) = self.topology.lattice() else { unreachable!("checked by `plan`") };
         let at = view.router;
         let left = lattice.unaligned(at, to).count() as u32;
-        let mut best = Best::none();
+        let mut best = Best::none(self.spec.offset);
         for (before, dim) in lattice.unaligned(at, to).enumerate() {
             let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
             for other in (0..lattice.width(dim)).filter(|&other| other != from) {
@@ -120,8 +129,8 @@ impl ClosAd {
                 }
             }
         }
-        let direct = (u64::from(self.queue(view, minimal.port)) + 1) * u64::from(left);
-        (best.weight() < direct).then(|| best.choice().0)
+        let queue = u64::from(self.queue(view, minimal.port)) + u64::from(self.spec.offset);
+        (best.weight() < queue * u64::from(left)).then(|| best.choice().0)
     }
 }
 
@@ -152,7 +161,12 @@ impl Routing for ClosAd {
         let hop = match (self.decide(view, minimal, to), self.topology.lattice()) {
             (Some(Hop { port, .. }), Some(lattice)) => {
                 let root = beyond(lattice, (at, to), port, view.rng);
-                divert(header, at, root, PathKind::Lgl);
+                let topology = &*self.topology;
+                let hops = topology.distance(at, root) + topology.distance(root, to);
+                // Another order of the dimensions is no detour.
+                let detour = hops > topology.distance(at, to);
+                let kind = if detour { PathKind::Lgl } else { PathKind::Minimal };
+                divert(header, at, root, kind);
                 Hop { port, ..next(header) }
             }
             _ => minimal,

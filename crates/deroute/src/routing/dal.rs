@@ -3,7 +3,7 @@
 //! # What it does
 //! In every router a packet may take any dimension in which it is not aligned with its destination:
 //! straight to the destination's coordinate, or, once in each dimension, to any other one. Of the
-//! outputs with room for it, it takes the one with the least `(Q + 1) * hops`, ties at random; if none has
+//! outputs with room for it, it takes the one with the least `(Q + offset) * hops`, ties at random; if none has
 //! room, the next hop in dimension order on the escape VC. The decision is taken again in every cycle in
 //! which a head is blocked.
 //!
@@ -12,8 +12,9 @@
 //! McDonald et al., SC 2019, 4.2.
 //!
 //! # Parameters
-//! `queue` (default `vc`): what `Q` measures; `vc` is the sum over all VCs but the escape VC. `atomic`
-//! (default true): a VC takes a packet only while its buffer is known to be empty.
+//! `queue` (default `vc`): what `Q` measures; `vc` is the sum over all VCs but the escape VC. `offset`
+//! (default 1 phit). `atomic` (default true): a VC takes a packet only while its buffer is known to be
+//! empty.
 //!
 //! # Deadlock freedom
 //! Duato 1993: every head may turn to VC 0, on which dimensions are in order. Without `atomic` that
@@ -45,13 +46,15 @@ use crate::topology::{Hop, Leg, Topology, VcNeed};
 pub struct DalSpec {
     /// What `Q` measures. Default `vc`.
     pub queue: QueueMetric,
+    /// What every queue is longer by when it is weighed, in phits. Default 1.
+    pub offset: u32,
     /// A VC takes a packet only while its buffer is known to be empty. Default `true`.
     pub atomic: bool,
 }
 
 impl Default for DalSpec {
     fn default() -> Self {
-        Self { queue: QueueMetric::Vc, atomic: true }
+        Self { queue: QueueMetric::Vc, offset: 1, atomic: true }
     }
 }
 
@@ -106,7 +109,7 @@ impl Routing for Dal {
             header.root = RouterId(done);
         }
         let left = lattice.unaligned(at, to).count() as u32;
-        let mut best = Best::none();
+        let mut best = Best::none(self.spec.offset);
         for dim in lattice.unaligned(at, to) {
             let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
             for other in (0..lattice.width(dim)).filter(|&other| other != from) {

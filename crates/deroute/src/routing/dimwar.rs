@@ -3,7 +3,7 @@
 //! # What it does
 //! Takes the dimensions of a lattice in order. In each, a packet goes straight to the coordinate of its
 //! destination, or first to any other coordinate and then straight. The decision is taken anew in every
-//! router: the output with the least `(Q + 1) * hops`, ties at random.
+//! router: the output with the least `(Q + offset) * hops`, ties at random.
 //!
 //! # Source
 //! McDonald et al., "Practical and efficient incremental adaptive routing for HyperX networks", SC 2019,
@@ -11,8 +11,9 @@
 //!
 //! # Parameters
 //! `queue` (default `vc`): what `Q` measures. Every place on the path has as many VCs as there are for it;
-//! a packet takes the emptiest. `classes` (default `hop`): which class of VCs a hop takes. `redecide`
-//! (default false): decide again in every cycle in which a head is blocked.
+//! a packet takes the emptiest. `offset` (default 1 phit): the larger, the fewer deroutes around short
+//! queues. `classes` (default `hop`): which class of VCs a hop takes. `redecide` (default false): decide
+//! again in every cycle in which a head is blocked.
 //!
 //! # Deadlock freedom
 //! Two classes of VCs for any number of dimensions. With `hop` a deroute takes the second, a hop to the
@@ -39,16 +40,25 @@ use crate::spec::{QueueMetric, SpecError};
 use crate::topology::{Hop, Topology, VcNeed};
 
 /// Parameters of DimWAR.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DimWarSpec {
     /// What `Q` measures. Default `vc`.
     pub queue: QueueMetric,
+    /// What every queue is longer by when it is weighed, in phits. Default 1.
+    pub offset: u32,
     /// Which class of VCs a hop takes. Default `hop`.
     pub classes: DimWarClasses,
     /// Decide again in every cycle in which a head is blocked, in every router. Default `false`: decide
     /// once, when the packet becomes the head of its queue.
     pub redecide: bool,
+}
+
+impl Default for DimWarSpec {
+    fn default() -> Self {
+        let (queue, classes) = (QueueMetric::Vc, DimWarClasses::Hop);
+        Self { queue, offset: 1, classes, redecide: false }
+    }
 }
 
 /// What the two classes of VCs are for.
@@ -97,7 +107,7 @@ impl Routing for DimWar {
         let place = 2 * dim as u8 + 1;
         let before = derouted_in(lattice, view, to);
         let free = before.is_none();
-        let mut best = Best::none();
+        let mut best = Best::none(self.spec.offset);
         for other in (0..lattice.width(dim)).filter(|&other| other != from) {
             let derouted = other != target;
             if derouted && !free {

@@ -45,6 +45,6 @@ pub struct MinAdSpec {
 pub fn plan(spec: &MinAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     require_lattice(fabric, "routing.min_ad")?;
     let MinAdSpec { queue, redecide } = *spec;
-    let straight = OmniWarSpec { deroutes: Some(0), queue, redecide, ..OmniWarSpec::default() };
-    omniwar::incremental(&straight, fabric)
+    let straight = OmniWarSpec { deroutes: Some(0), queue, redecide, ..Default::default() };
+    omniwar::incremental(&straight, true, fabric)
 }

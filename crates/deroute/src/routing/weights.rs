@@ -65,8 +65,10 @@ pub(super) fn reconsidering(redecide: bool) -> Watches {
     Watches { reconsiders: redecide, transit: redecide, ..Watches::default() }
 }
 
-/// The candidate with the least weight; ties at random.
+/// The candidate with the least weight, ties at random.
 pub(super) struct Best {
+    /// Added to every queue.
+    offset: u32,
     hop: Hop,
     weight: u64,
     ties: u32,
@@ -74,12 +76,12 @@ pub(super) struct Best {
 }
 
 impl Best {
-    pub(super) fn none() -> Self {
+    pub(super) fn none(offset: u32) -> Self {
         let hop = Hop { port: PortId(0), vc: VcId(0), place: 0 };
-        Self { hop, weight: u64::MAX, ties: 0, derouted: false }
+        Self { offset, hop, weight: u64::MAX, ties: 0, derouted: false }
     }
 
-    /// A candidate with `hops` to go over it, `(queue + 1) * hops` heavy.
+    /// A candidate with `hops` to go over it, `(queue + offset) * hops` heavy.
     #[inline]
     pub(super) fn offer(
         &mut self,
@@ -88,7 +90,7 @@ impl Best {
         (queue, hops): (u32, u32),
         derouted: bool,
     ) {
-        let weight = (u64::from(queue) + 1) * u64::from(hops);
+        let weight = (u64::from(queue) + u64::from(self.offset)) * u64::from(hops);
         if weight > self.weight {
             return;
         }

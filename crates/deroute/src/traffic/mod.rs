@@ -316,9 +316,10 @@ impl Phase {
             Pace::Bernoulli(law) => Some(law.draw(&mut source.rng)),
             Pace::Paced(per_phit) if source.size == 0 => {
                 // The first: anywhere within the interval of the largest packet.
-                let most = (per_phit * u128::from(largest)) >> 32;
-                let most = u32::try_from(most).unwrap_or(u32::MAX);
-                Some(1 + source.rng.below(most))
+                let interval = per_phit * u128::from(largest);
+                let start = (u128::from(source.rng.bits()) * interval.min(1 << 64)) >> 64;
+                source.behind = start as u32;
+                Some(u32::try_from((start >> 32) + 1).unwrap_or(u32::MAX))
             }
             Pace::Paced(per_phit) => {
                 let interval = per_phit * u128::from(source.size) + u128::from(source.behind);
