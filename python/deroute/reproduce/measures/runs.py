@@ -81,6 +81,13 @@ def saturation(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
     return [analysis.saturation(_rows(evidence.of(of), where)).load]
 
 
+def saturation_ratio(evidence: Evidence, of: str, where: Labels, over: Labels) -> list[Estimate]:
+    """Saturation load of a curve over that of another."""
+    rows = (_rows(evidence.of(of), labels) for labels in (where, over))
+    above, below = (analysis.saturation(curve).load for curve in rows)
+    return [analysis.ratio(above, below)]
+
+
 def latency(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
     """Mean latency in ns of a point that is not saturated."""
     return [analysis.mean_latency(_rows(evidence.of(of), where))]
@@ -207,6 +214,7 @@ MEASURES = (
     least_over_bound,
     accepted_surplus,
     saturation,
+    saturation_ratio,
     latency,
     latency_saving,
     scalar,
