@@ -78,13 +78,7 @@ def topology(
     if (file is None) == (radix is None):
         raise InputError.of("give either a file or --radix", "FILE")
     if radix is not None:
-        sizes = _sizes(radix, bisection)
-        if as_json:
-            print(json.dumps(sizes))
-        else:
-            app.out().print(_size_table(sizes))
-        if plot is not None:
-            _plot_sizes(plot, radix, bisection, quiet=as_json)
+        _tell_sizes(radix, bisection, plot, as_json=as_json)
         return
     assert file is not None
     spec = _spec(file, where, assignments)
@@ -103,18 +97,29 @@ def topology(
             print(f"figure: {drawn}")
 
 
-def _plot_sizes(file: Path, radix: int, bisection: float, *, quiet: bool) -> None:
+def _tell_sizes(radix: int, bisection: float, plot: Path | None, *, as_json: bool) -> None:
+    """Print and draw the largest network of each topology."""
+    sizes = _sizes(radix, bisection)
+    if as_json:
+        print(json.dumps(sizes))
+    else:
+        app.out().print(_size_table(sizes))
+    if plot is not None:
+        drawn = _plot_sizes(plot, radix, bisection)
+        if not as_json:
+            print(f"figure: {drawn}")
+
+
+def _plot_sizes(file: Path, radix: int, bisection: float) -> Path:
     form = drawing.form_of(file)
     if radix <= charts.FEWEST_PORTS:
         raise InputError.of(f"curves begin at {charts.FEWEST_PORTS} ports", "--plot")
     title = "Largest networks by the ports of their routers"
     options = {"ports": radix, "bisection": bisection}
     try:
-        drawn = charts.draw("scalability", title, file.with_suffix(""), [form], **options)
+        return charts.draw("scalability", title, file.with_suffix(""), [form], **options)[0]
     except OSError as error:
         raise InputError.of(f"cannot write {file}: {error}", "--plot") from error
-    if not quiet:
-        print(f"figure: {drawn[0]}")
 
 
 def _spec(file: Path, where: list[str], assignments: list[str]) -> dict[str, Any]:
