@@ -1,20 +1,22 @@
 """From an item's `[[experiment]]` tables to complete experiment documents at a scale.
 
 An item writes only what is its own: `axes` (labels of named values, or plain numbers), settings on
-top of the paper's base in `set`, and figures. The scale adds run lengths and seeds; an experiment's
-own `scale` may thin out an axis, and its `set` there has the last word.
+top of the paper's base in `set`, paths to leave out in `unset`, and figures. The scale adds run
+lengths and seeds; an experiment's own `scale` may thin out an axis, and its `set` there has the
+last word.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from functools import reduce
 from typing import Any
 
 from deroute.reproduce.paper import Item, Paper, PaperError
 from deroute.spec import assign
 
-_KEYS = ("name", "title", "axes", "base", "set", "skip", "figure", "scale")
+_KEYS = ("name", "title", "axes", "base", "set", "unset", "skip", "figure", "scale")
 
 
 def experiment_name(item: Item, table: Mapping[str, Any]) -> str:
@@ -38,6 +40,9 @@ def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) ->
     own = dict(table.get("scale", {}).get(scale, {}))
     for path, value in {**table.get("set", {}), **size["set"], **own.pop("set", {})}.items():
         assign(base, path, value)
+    for path in table.get("unset", ()):
+        *above, last = path.split(".")
+        reduce(lambda tree, step: tree[step], above, base).pop(last)
     axes = dict(table["axes"]) | own
     return {
         "name": name,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from deroute.analysis import Estimate
 from deroute.errors import SimulationError, SpecError
 from deroute.reproduce.evidence import Evidence
 
-# More VCs than any routing of a Dragonfly asks for, and a buffer that holds any packet.
+# More VCs than any routing asks for, and a buffer that holds any packet.
 _MANY = 12
 _BUFFER = 200
 
@@ -67,10 +67,22 @@ def vcs_needed(evidence: Evidence, routing: str, h: int = 2) -> list[Estimate]:
         counts = (
             count
             for count in range(1, _MANY)
-            if _builds(evidence, routing, h, {"local": _MANY, "global": _MANY} | {scarce: count})
+            if _builds(evidence, routing, {"local": _MANY, "global": _MANY, scarce: count}, h)
         )
         needed.append(Estimate(float(next(counts, _MANY))))
     return needed
+
+
+def vcs_per_link(evidence: Evidence, routing: str, widths: Sequence[int]) -> list[Estimate]:
+    """Fewest VCs of all links of a HyperX with which the engine builds the routing."""
+    topology = {"hyperx": {"widths": list(widths), "hosts": 2}}
+    classes = [f"dim{place + 1}" for place in range(len(widths))]
+    counts = (
+        count
+        for count in range(1, _MANY)
+        if _builds(evidence, routing, dict.fromkeys(classes, count), topology=topology)
+    )
+    return [Estimate(float(next(counts, _MANY)))]
 
 
 def acyclic(
@@ -92,11 +104,19 @@ def acyclic(
     return [Estimate(1.0)]
 
 
-def _builds(evidence: Evidence, routing: str, h: int, vcs: dict[str, int]) -> bool:
+def _builds(
+    evidence: Evidence,
+    routing: str,
+    vcs: Mapping[str, int],
+    h: int | None = None,
+    topology: Mapping[str, Any] | None = None,
+) -> bool:
     links: dict[str, Any] = {
         f"network__links__{name}": {"latency": 10, "vcs": count, "buffer": _BUFFER}
         for name, count in vcs.items()
     }
+    if topology is not None:
+        links["network__topology"] = topology
     try:
         evidence.engine().check(evidence.spec(h=h, routing=routing, **links))
     except SpecError as error:
@@ -124,4 +144,11 @@ def _forms(evidence: Evidence, routing: str, h: int, packets: int) -> Iterator[s
         yield "".join(letters[each] for each in classes if each >= 0)
 
 
-MEASURES = (longest_path, paths_outside, degenerate_over_expected, vcs_needed, acyclic)
+MEASURES = (
+    longest_path,
+    paths_outside,
+    degenerate_over_expected,
+    vcs_needed,
+    vcs_per_link,
+    acyclic,
+)

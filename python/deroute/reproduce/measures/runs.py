@@ -108,6 +108,14 @@ def scalar(evidence: Evidence, of: str, where: Labels, column: str) -> list[Esti
     return [analysis.estimate(rows[column].to_numpy(), inside)]
 
 
+def scalar_ratio(
+    evidence: Evidence, of: str, where: Labels, over: Labels, column: str
+) -> list[Estimate]:
+    """A column of the result frame over the same of another point."""
+    mine, other = (scalar(evidence, of, labels, column)[0] for labels in (where, over))
+    return [analysis.ratio(mine, other)]
+
+
 def packet_phits(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
     """Mean size of the delivered packets, in phits (cycles on a link)."""
     rows = _rows(evidence.of(of), where)
@@ -218,6 +226,7 @@ MEASURES = (
     latency,
     latency_saving,
     scalar,
+    scalar_ratio,
     packet_phits,
     path_share,
     router_over_mean,
