@@ -7,12 +7,17 @@ pub use super::Algorithm as Routing;
 pub use super::acor::{AcorScope, AcorSequence, AcorSpec, Thresholds};
 pub use super::counters::CountMode;
 pub use super::dimwar::DimWarSpec;
+pub use super::ecmp::EcmpSpec;
 pub use super::lian::{Decision, LianSpec};
 pub use super::minimal::MinimalSpec;
+pub use super::mod_k::{ModKSpec, Number};
 pub use super::omniwar::OmniWarSpec;
 pub use super::phase_a::Policy;
 pub use super::piggyback::PiggybackSpec;
+pub use super::queuing::{Classes as QueuingClasses, Queuing};
 pub use super::tpr::TprSpec;
+pub use super::up_adaptive::{Trigger, UpAdaptiveSpec};
+pub use super::up_oblivious::{Draw, UpObliviousSpec, When};
 pub use super::ugal::{HopCount, QueueMetric, UgalSpec};
 pub use super::valiant::ValiantSpec;
 

@@ -3,8 +3,10 @@
 //! formula says, never depend on itself, and never go in circles.
 
 mod deadlock;
+mod graphs;
 mod lattice;
 mod paths;
+mod trees;
 #[path = "../support/mod.rs"]
 mod support;
 mod zero_load;

@@ -1,6 +1,6 @@
 //! The allocator: which heads are granted in a cycle.
 
-use deroute::ids::{PortId, RouterId};
+use deroute::ids::{PortId, RouterId, VcId};
 use deroute::routing::{Injection, Queue, RouterView};
 use deroute::spec::{Arbiter, Pointer};
 use deroute::topology::{Leg, Peer};
@@ -102,12 +102,12 @@ impl Model {
         let lane = &self.routers[router].inputs[port].lanes[vc];
         let packet = *lane.waiting.front()?;
         let keep = lane.wish.filter(|_| !(from_host && self.watches.reconsiders));
-        let wish = keep.unwrap_or_else(|| self.route(router, port, packet));
+        let wish = keep.unwrap_or_else(|| self.route(router, (port, vc), packet));
         self.routers[router].inputs[port].lanes[vc].wish = Some(wish);
         Some((packet, wish))
     }
 
-    fn route(&mut self, router: usize, input: usize, packet: usize) -> Wish {
+    fn route(&mut self, router: usize, (input, vc): (usize, usize), packet: usize) -> Wish {
         let (id, input) = (RouterId(router as u32), PortId(input as u16));
         let packet = &mut self.packets[packet];
         let header = &mut packet.header;
@@ -118,9 +118,19 @@ impl Model {
             let port = self.net.topology.port_of(packet.destination).index();
             return Wish { port, vc: 0, place: None };
         }
+        let port = self.net.topology.port_of(packet.destination);
         let queues = Queued { router: &self.routers[router], net: &self.net };
         let rng = &mut self.streams[router];
-        let mut view = RouterView { router: id, input, now: self.now, queues: &queues, rng };
+        let mut view = RouterView {
+            router: id,
+            input,
+            vc: VcId(vc as u8),
+            port,
+            class: 0,
+            now: self.now,
+            queues: &queues,
+            rng,
+        };
         let hop = self.agent.route(&mut view, header);
         Wish { port: hop.port.index(), vc: hop.vc.index(), place: Some(hop.place) }
     }

@@ -58,8 +58,12 @@ impl Resolved {
         let latency = classes.iter().map(|class| class.latency).collect();
         let vcs = classes.iter().map(|class| class.vcs as u8).collect();
         let scale = Scale::new(&spec.units.cycle, &spec.units.phit).expect("sensible units");
-        let fabric = Fabric { topology: Arc::clone(&topology), latency, vcs, scale };
-        let plan = routing::build(&spec.routing, &fabric).expect("a possible routing");
+        let buffers = classes.iter().map(|class| class.buffer).collect();
+        let fabric =
+            Fabric { topology: Arc::clone(&topology), latency, vcs, buffers, classes: 1, scale };
+        let planner = |fabric: &Fabric| routing::build(&spec.routing, fabric);
+        let plan = routing::queuing::plan(&spec.network.queuing, fabric, &planner)
+            .expect("a possible routing");
         let Warmup::Fixed(warmup) = &spec.run.warmup else { panic!("not a fixed warm-up") };
         let from = whole(warmup);
         let scale = Scale::new("1 ns", "25 B").expect("valid units");

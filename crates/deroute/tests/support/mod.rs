@@ -75,6 +75,20 @@ pub fn lattice(text: &str) -> Spec {
     spec
 }
 
+/// Any topology: as [`dragonfly`], with 9 VCs on every link.
+pub fn network(topology: &str) -> Spec {
+    let mut spec = dragonfly(1, 2, 1);
+    spec.network.topology = value(topology);
+    let wired = deroute::topology::build(&spec.network.topology);
+    let wired = wired.unwrap_or_else(|error| panic!("{error}\n{topology}"));
+    let link = |(n, name): (usize, &&str)| {
+        let link = format!("{{ latency = {}, vcs = 9, buffer = {} }}", 3 + 4 * n, 20 + 4 * n);
+        ((*name).to_owned(), value(&link))
+    };
+    spec.network.links = wired.classes().iter().enumerate().map(link).collect();
+    spec
+}
+
 /// The wiring of a Dragonfly's spec.
 pub fn wiring(spec: &mut Spec) -> &mut DragonflySpec {
     match &mut spec.network.topology {
