@@ -10,6 +10,7 @@ mod counters;
 mod local_links;
 pub mod phase_a;
 pub mod queuing;
+mod reach;
 pub mod spec;
 mod trace;
 mod upward;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use reach::destinations;
 pub use trace::trace;
 
 use crate::ids::{Cycle, PortId, RouterId, VcId};

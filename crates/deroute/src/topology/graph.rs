@@ -238,7 +238,7 @@ impl Topology for Graph {
     }
 
     fn classes(&self) -> &'static [&'static str] {
-        &["link"]
+        if self.links.len() > 1 { &["link"] } else { &[] }
     }
 
     #[inline]

@@ -233,3 +233,46 @@ fn classes_of_flows() {
         assert_eq!(u32::from(class("{ flow2sl = {} }", from, to)), (from / 6 + to / 6) % 3);
     }
 }
+
+/// Destinations through the ports of each level of the paper's network with arity 6 (its Table 1).
+#[test]
+fn destinations_of_ports() {
+    let (k, n) = (6.0, 432.0);
+    let sums = |routing: &str, waiting| {
+        let mut spec = support::network("{ rlft = { ports = 12, stages = 3 } }");
+        spec.routing = value(routing);
+        let simulation = Simulation::build(&spec).unwrap();
+        let (topology, counts) = (simulation.topology(), simulation.destinations(waiting));
+        let tree = topology.tree().unwrap();
+        let mut sums = [(0, 0); 5];
+        let mut rest = counts.iter();
+        for router in (0..topology.routers()).map(RouterId) {
+            for (port, count) in (0..topology.radix(router)).zip(&mut rest) {
+                let level = tree.level(router);
+                let up = u32::from(port) >= tree.downs(level);
+                let column = [level - 1, 5 - level][usize::from(!up)];
+                sums[column] = (sums[column].0 + count, sums[column].1 + 1);
+            }
+        }
+        sums
+    };
+    let means = |routing: &str| sums(routing, None).map(|(sum, ports)| f64::from(sum) / f64::from(ports));
+    let square = k * k;
+    let fixed = [(n - k) / k, (n - square) / square, 1.0, 1.0, 1.0];
+    assert_eq!(means("{ minimal = {} }"), fixed);
+    let free = [n - k, n - square, square, k, 1.0];
+    assert_eq!(means("{ up_adaptive = {} }"), free);
+    assert_eq!(means("{ up_adaptive = { trigger = '2TH' } }"), free);
+    assert_eq!(means("{ up_oblivious = { draw = 'round-robin' } }"), free);
+    let first = [n - k, (n - square) / k, k, k, 1.0];
+    assert_eq!(means("{ up_adaptive = { stages = [1] } }"), first);
+    let second = [(n - k) / k, (n - square) / k, k, 1.0, 1.0];
+    assert_eq!(means("{ up_adaptive = { stages = [2] } }"), second);
+    // While one of the candidates has room; in the end also the D-mod-K port, which above level 1 is one
+    // of them for a third of the destinations.
+    let delta = "{ up_adaptive = { delta = 3 } }";
+    let third = [(n - k) / 3.0, (n - square) / 9.0, square / 9.0, k / 3.0, 1.0];
+    assert_eq!(sums(delta, Some(1)).map(|(sum, ports)| f64::from(sum) / f64::from(ports)), third);
+    let (last, more) = (means(delta), 1.0 + 2.0 / 6.0);
+    assert!((last[1] - third[1] * more).abs() < 1e-9 && (last[2] - third[2] * more).abs() < 1e-9);
+}
