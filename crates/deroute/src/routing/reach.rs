@@ -93,8 +93,6 @@ impl Search<'_> {
                 self.visit(Visit { router, input: PortId(0), vc: VcId(0), header });
             }
         }
-        // Whoever is on the same switch.
-        self.count(home, self.topology.port_of(to), to);
         while let Some(visit) = self.todo.pop() {
             self.leave(visit, to);
         }
@@ -122,6 +120,7 @@ impl Search<'_> {
         let Visit { router, input, vc, mut header } = visit;
         header.arrive(router);
         if header.ends_at(router) {
+            self.count(router, self.topology.port_of(to), to);
             return;
         }
         for port in (0..self.topology.radix(router)).map(PortId) {

@@ -9,7 +9,7 @@
 //! - *where* (`stages`): at every level, or only at some;
 //! - *among which ports* (`delta`): of destination D, those whose number is `D mod delta` modulo `delta`.
 //!
-//! Equal credits are decided by the order of the ports. Without restrictions it is the fully adaptive
+//! Equal credits are decided by the order of the ports, or at random (`ties`). Without restrictions it is the fully adaptive
 //! routing of fat trees, NoTH-*S-K.
 //!
 //! # Source
@@ -17,7 +17,7 @@
 //!
 //! # Parameters
 //! `trigger` (default `NoTH`), `stages` (default: all), `delta` (default 1: all ports), `low` (default
-//! 0.25) and `high` (default 0.5): shares of a queue's credits that are free. A queue is the buffer of the
+//! 0.25), `high` (default 0.5) and `ties` (default `first`). `low` and `high` are shares of a queue's credits that are free. A queue is the buffer of the
 //! packet's VC at the other end of a link.
 //!
 //! # Deadlock freedom
@@ -59,11 +59,24 @@ pub struct UpAdaptiveSpec {
     pub low: f64,
     /// HTTh of 2TH: share of a queue's credits, `low` to 1. Default 0.5.
     pub high: f64,
+    /// Which of several ports with most credits is taken. Default `first`.
+    pub ties: UpTies,
+}
+
+/// Which of several ports with most credits is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UpTies {
+    /// The first one: while queues are empty, all packets that come together choose the same port.
+    #[default]
+    First,
+    /// Each with the same probability.
+    Random,
 }
 
 impl Default for UpAdaptiveSpec {
     fn default() -> Self {
-        Self { trigger: Trigger::NoTh, stages: None, delta: 1, low: 0.25, high: 0.5 }
+        Self { trigger: Trigger::NoTh, stages: None, delta: 1, low: 0.25, high: 0.5, ties: UpTies::First }
     }
 }
 
@@ -94,6 +107,7 @@ struct Stage {
 struct Adaptive {
     trigger: Trigger,
     delta: u32,
+    ties: UpTies,
     stages: Vec<Stage>,
     /// 2TH: queues that were below `low` and have not been at `high` since; `[router][port][class]`.
     flags: Vec<bool>,
@@ -105,16 +119,28 @@ struct Adaptive {
 impl Adaptive {
     /// The candidate with most credits, if it has more than `least`.
     #[inline]
-    fn best(&self, tree: &Tree, view: &RouterView<'_>, rise: Rise, least: f64) -> Option<u32> {
+    fn best(
+        &self,
+        tree: &Tree,
+        view: &mut RouterView<'_>,
+        rise: Rise,
+        least: f64,
+    ) -> Option<u32> {
         let stage = &self.stages[rise.level - 1];
-        let (mut best, mut most) = (None, least);
+        let random = self.ties == UpTies::Random;
+        let (mut best, mut most, mut ties) = (None, least, 0);
         let mut n = if self.delta == 1 { 0 } else { rise.host % self.delta };
         while n < rise.ups {
             let credits = credits(tree, view, rise.level, n, stage.buffer);
             if f64::from(credits) > most {
-                (best, most) = (Some(n), f64::from(credits));
-                if credits == stage.buffer {
+                (best, most, ties) = (Some(n), f64::from(credits), 1);
+                if credits == stage.buffer && !random {
                     break; // Empty: there is no better one.
+                }
+            } else if random && best.is_some() && f64::from(credits) == most {
+                ties += 1;
+                if view.rng.below(ties) == 0 {
+                    best = Some(n);
                 }
             }
             n += self.delta;
@@ -170,7 +196,7 @@ impl Climb for Adaptive {
 
 pub fn plan(spec: &UpAdaptiveSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     check(spec, fabric)?;
-    let UpAdaptiveSpec { trigger, delta, low, high, .. } = *spec;
+    let UpAdaptiveSpec { trigger, delta, low, high, ties, .. } = *spec;
     let stage = |(level, &buffer): (usize, &u32)| Stage {
         adapts: spec.stages.as_ref().is_none_or(|list| list.contains(&(level as u32 + 1))),
         buffer,
@@ -184,7 +210,7 @@ pub fn plan(spec: &UpAdaptiveSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
         let strides = [ups as usize * classes, classes];
         let flags = if trigger == Trigger::TwoTh { count as usize * strides[0] } else { 0 };
         let flags = vec![false; flags];
-        Adaptive { trigger, delta, stages: stages.clone(), flags, first, strides }
+        Adaptive { trigger, delta, ties, stages: stages.clone(), flags, first, strides }
     })
 }
 

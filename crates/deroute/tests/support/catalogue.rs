@@ -182,7 +182,7 @@ pub const TREES: [&str; 9] = [
 ];
 
 /// Routings of a fat tree.
-pub const TREE_ROUTINGS: [&str; 14] = [
+pub const TREE_ROUTINGS: [&str; 15] = [
     "{ minimal = {} }",
     "{ mod_k = {} }",
     "{ mod_k = { of = 'source' } }",
@@ -196,6 +196,7 @@ pub const TREE_ROUTINGS: [&str; 14] = [
     "{ up_adaptive = { trigger = 'TH', low = 0.8 } }",
     "{ up_adaptive = { trigger = '2TH', low = 0.6, high = 0.9 } }",
     "{ up_adaptive = { stages = [1] } }",
+    "{ up_adaptive = { ties = 'random' } }",
     "{ up_adaptive = { trigger = '2TH', stages = [1], delta = 2, low = 0.7, high = 1.0 } }",
 ];
 
