@@ -491,7 +491,13 @@ fn trees_graphs_queues_and_hot_spots() {
     const TREE: &str = "{ rlft = { ports = 4, stages = 3 } }";
     let graph = |text: &str| format!("{{ graph = {text} }}");
     let rows: &[(&str, &str, &str, &str, &[&str])] = &[
-        (TREE, "network.topology.rlft.ports", "7", "network.topology.rlft.ports", &["half", "even"]),
+        (
+            TREE,
+            "network.topology.rlft.ports",
+            "7",
+            "network.topology.rlft.ports",
+            &["half", "even"],
+        ),
         (TREE, "network.topology.rlft.stages", "9", "network.topology.rlft.stages", &["1 to 8"]),
         (TREE, "routing", "{ valiant = {} }", "routing.valiant", &["intermediate"]),
         (TREE, "routing", "{ lian = {} }", "routing.lian", &["intermediate"]),
@@ -516,7 +522,13 @@ fn trees_graphs_queues_and_hot_spots() {
             "routing.up_adaptive.high",
             &["0.5", "0.6 to 1.0"],
         ),
-        (TREE, "routing", "{ up_adaptive = { low = 2.0 } }", "routing.up_adaptive.low", &["0.0 to"]),
+        (
+            TREE,
+            "routing",
+            "{ up_adaptive = { low = 2.0 } }",
+            "routing.up_adaptive.low",
+            &["0.0 to"],
+        ),
         (
             TREE,
             "network.queuing",
@@ -524,7 +536,13 @@ fn trees_graphs_queues_and_hot_spots() {
             "network.links.level1.vcs",
             &["9 is too few", "10 classes"],
         ),
-        (TREE, "network.queuing", "{ dbbm = { queues = 0 } }", "network.queuing.dbbm.queues", &["64"]),
+        (
+            TREE,
+            "network.queuing",
+            "{ dbbm = { queues = 0 } }",
+            "network.queuing.dbbm.queues",
+            &["64"],
+        ),
         (
             TREE,
             "traffic.hotspots",

@@ -201,7 +201,8 @@ impl Partition {
     /// Decides where the head of a queue goes.
     #[inline(never)]
     fn route(&mut self, router: u32, base: u32, input: usize, queue: usize) {
-        let Self { routers, inputs, outputs, credits, plant, routing, queues, pool, now, .. } = self;
+        let Self { routers, inputs, outputs, credits, plant, routing, queues, pool, now, .. } =
+            self;
         let state = &mut routers[router as usize];
         let vc = VcId((queue as u32 - inputs[input].queues) as u8);
         let queue = &mut queues[queue];

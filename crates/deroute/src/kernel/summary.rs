@@ -2,11 +2,11 @@
 
 use super::Running;
 use super::state::PortKind;
+use crate::ids::{PortId, RouterId};
 use crate::outcome::{
     Arrays, Fairness, Latency, LinkUse, Load, Outcome, Packets, PathShare, Percentile, Series,
     SeriesColumns, Size, State, Verdict, Work,
 };
-use crate::ids::{PortId, RouterId};
 use crate::probe::PathKind;
 use crate::probe::collect::{BATCHES, Bins, Collector, HISTOGRAM_DIGITS, Sums};
 use crate::topology::{Peer, Topology};

@@ -59,7 +59,7 @@ impl Climb for Ecmp {
             header.root = RouterId(mix(self.seed ^ mix(flow)) as u32);
         }
         let hash = mix((rise.level as u64) << 32 | u64::from(header.root.0)) >> 32;
-        (hash * u64::from(rise.ups) >> 32) as u32
+        ((hash * u64::from(rise.ups)) >> 32) as u32
     }
 }
 

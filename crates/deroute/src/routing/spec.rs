@@ -16,9 +16,9 @@ pub use super::phase_a::Policy;
 pub use super::piggyback::PiggybackSpec;
 pub use super::queuing::{Classes as QueuingClasses, Queuing};
 pub use super::tpr::TprSpec;
+pub use super::ugal::{HopCount, QueueMetric, UgalSpec};
 pub use super::up_adaptive::{Trigger, UpAdaptiveSpec, UpTies};
 pub use super::up_oblivious::{Draw, UpObliviousSpec, When};
-pub use super::ugal::{HopCount, QueueMetric, UgalSpec};
 pub use super::valiant::ValiantSpec;
 
 /// Phase-A policy: which routers may be the intermediate one (thesis 2.3.2, Table 5-1). The name

@@ -76,7 +76,14 @@ pub enum UpTies {
 
 impl Default for UpAdaptiveSpec {
     fn default() -> Self {
-        Self { trigger: Trigger::NoTh, stages: None, delta: 1, low: 0.25, high: 0.5, ties: UpTies::First }
+        Self {
+            trigger: Trigger::NoTh,
+            stages: None,
+            delta: 1,
+            low: 0.25,
+            high: 0.5,
+            ties: UpTies::First,
+        }
     }
 }
 
@@ -119,13 +126,7 @@ struct Adaptive {
 impl Adaptive {
     /// The candidate with most credits, if it has more than `least`.
     #[inline]
-    fn best(
-        &self,
-        tree: &Tree,
-        view: &mut RouterView<'_>,
-        rise: Rise,
-        least: f64,
-    ) -> Option<u32> {
+    fn best(&self, tree: &Tree, view: &mut RouterView<'_>, rise: Rise, least: f64) -> Option<u32> {
         let stage = &self.stages[rise.level - 1];
         let random = self.ties == UpTies::Random;
         let (mut best, mut most, mut ties) = (None, least, 0);

@@ -141,5 +141,7 @@ pub fn plan(spec: &UpObliviousSpec, fabric: &Fabric) -> Result<Plan, SpecError> 
         }
     }
     let spec = spec.clone();
-    upward::plan(fabric, path, move |tree, first, count| Oblivious::new(&spec, tree, (first, count)))
+    upward::plan(fabric, path, move |tree, first, count| {
+        Oblivious::new(&spec, tree, (first, count))
+    })
 }

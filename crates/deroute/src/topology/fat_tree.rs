@@ -55,8 +55,7 @@ pub struct FatTree {
 }
 
 /// Names of the link classes: between a level and the one above it.
-const CLASSES: [&str; 7] =
-    ["level1", "level2", "level3", "level4", "level5", "level6", "level7"];
+const CLASSES: [&str; 7] = ["level1", "level2", "level3", "level4", "level5", "level6", "level7"];
 
 /// Most levels of switches.
 const LEVELS: usize = CLASSES.len() + 1;
@@ -106,15 +105,15 @@ impl FatTree {
         parents: &[u32],
         parallel: &[u32],
     ) -> Result<Self, SpecError> {
-        let product = |list: &[u32]| {
-            list.iter().fold(1, |product: u64, &n| product.saturating_mul(n.into()))
-        };
+        let product =
+            |list: &[u32]| list.iter().fold(1, |product: u64, &n| product.saturating_mul(n.into()));
         let hosts = product(children);
         if hosts > 1 << 24 {
             return refuse(at, format!("{hosts} hosts are too many"), "at most 16777216 hosts");
         }
         for level in 0..children.len() {
-            let routers = product(&children[level + 1..]).saturating_mul(product(&parents[..=level]));
+            let routers =
+                product(&children[level + 1..]).saturating_mul(product(&parents[..=level]));
             if routers > 1 << 24 {
                 let message = format!("{routers} switches of level {} are too many", level + 1);
                 return refuse(at, message, "at most 16777216 switches");
@@ -187,7 +186,11 @@ fn half(at: &str, ports: u32) -> Result<u32, SpecError> {
     if (2..=1024).contains(&ports) && ports.is_multiple_of(2) {
         return Ok(ports / 2);
     }
-    refuse(at, format!("{ports} ports cannot be half up and half down"), "an even number, 2 to 1024")
+    refuse(
+        at,
+        format!("{ports} ports cannot be half up and half down"),
+        "an even number, 2 to 1024",
+    )
 }
 
 fn levels(at: &str, levels: u32) -> Result<usize, SpecError> {

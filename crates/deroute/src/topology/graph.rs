@@ -70,7 +70,9 @@ impl Graph {
     pub fn new(spec: &GraphSpec) -> Result<Self, SpecError> {
         if let Some(file) = &spec.file {
             let message = format!("the engine reads no files, and the lab has not read {file:?}");
-            return Err(SpecError::new(at("file"), message).choices(["network.topology.graph.edges"]));
+            return Err(
+                SpecError::new(at("file"), message).choices(["network.topology.graph.edges"])
+            );
         }
         if spec.hop_vcs.is_some_and(|vcs| !(1..=64).contains(&vcs)) {
             let message = format!("{} VCs are out of range", spec.hop_vcs.unwrap_or(0));
@@ -138,7 +140,8 @@ impl Graph {
                 }
             }
             if let Some(lost) = row.iter().position(|&steps| steps == FAR) {
-                let message = format!("no path of {MOST_HOPS} hops leads from router {lost} to {to}");
+                let message =
+                    format!("no path of {MOST_HOPS} hops leads from router {lost} to {to}");
                 return Err(SpecError::new(at("edges"), message));
             }
             self.diameter = self.diameter.max(row.iter().copied().max().unwrap_or(0));
@@ -160,9 +163,8 @@ impl Graph {
         };
         let mut best = self.links[from].iter().enumerate().filter(nearer);
         let chosen = match ties {
-            Ties::Next => best.min_by_key(|(port, (peer, _))| {
-                ((peer.index() + routers - from) % routers, *port)
-            }),
+            Ties::Next => best
+                .min_by_key(|(port, (peer, _))| ((peer.index() + routers - from) % routers, *port)),
             Ties::Hash { seed } => {
                 let count = best.clone().count() as u64;
                 let hash = mix(seed ^ mix((from * routers + to) as u64));

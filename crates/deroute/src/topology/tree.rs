@@ -250,7 +250,9 @@ impl Tree {
     pub(super) fn meeting_level(&self, a: RouterId, b: RouterId) -> usize {
         let (a, b) = (&self.places[a.index()], &self.places[b.index()]);
         let from = usize::from(a.level.max(b.level));
-        let same = |level: &usize| a.first / self.levels[level - 1].span == b.first / self.levels[level - 1].span;
+        let same = |level: &usize| {
+            a.first / self.levels[level - 1].span == b.first / self.levels[level - 1].span
+        };
         (from..=self.levels()).find(same).unwrap_or(self.levels())
     }
 

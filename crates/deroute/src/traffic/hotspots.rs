@@ -300,7 +300,8 @@ fn scattered(count: u32, path: &str, topology: &dyn Topology) -> Result<Vec<u32>
     let hosts = topology.hosts();
     let mut leaves: Vec<u32> = Vec::new();
     for host in 0..hosts {
-        let same = host > 0 && topology.router_of(HostId(host)) == topology.router_of(HostId(host - 1));
+        let same =
+            host > 0 && topology.router_of(HostId(host)) == topology.router_of(HostId(host - 1));
         let last = leaves.last().copied();
         leaves.push(last.map_or(0, |last| if same { last } else { last + 1 }));
     }
@@ -362,4 +363,75 @@ fn behind_ports(
         return Err(SpecError::new(format!("{path}.ports"), message));
     }
     Ok(lists)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::{self, spec};
+
+    fn tree(ports: u32) -> std::sync::Arc<dyn Topology> {
+        topology::build(&spec::Topology::Rlft(spec::RlftSpec { ports, stages: 3 })).unwrap()
+    }
+
+    #[test]
+    fn hot_nodes_keep_their_residues() {
+        assert_eq!(scattered(4, "", &*tree(36)).unwrap(), PAPER.0);
+        for (ports, leaf) in [(6, 3), (8, 4), (12, 6), (24, 12)] {
+            let topology = tree(ports);
+            let (hosts, found) = (topology.hosts(), scattered(4, "", &*topology).unwrap());
+            let residues = |of: fn(u32, u32, u32) -> u32| -> Vec<u32> {
+                found.iter().map(|&host| of(host, leaf, hosts)).collect()
+            };
+            assert_eq!(residues(|host, _, _| host % 3), [0, 1, 1, 2]);
+            assert_eq!(residues(|host, leaf, _| host / leaf % 3), [0, 2, 0, 2]);
+            assert_eq!(residues(|host, _, hosts| host * 3 / hosts), [0, 0, 1, 2]);
+        }
+    }
+
+    /// A second-stage port of the paper's network leads to 36 hosts by D-mod-K.
+    #[test]
+    fn hosts_behind_a_port() {
+        let lists = behind_ports((2, 4), "", &*tree(36)).unwrap();
+        assert_eq!(lists.len(), 4);
+        for list in lists {
+            assert_eq!(list.len(), 36);
+            assert!(list.iter().all(|host| host % 324 == list[0]), "{list:?}");
+        }
+    }
+
+    /// A tenth of the hosts, none of them hot; the targets are taken in turn.
+    #[test]
+    fn sources_and_targets() {
+        let topology = tree(12);
+        let setting = Setting { topology: &*topology, seed: 3 };
+        let spec = |sources| Hotspot {
+            sources,
+            destinations: Destinations::Each(vec![5, 9]),
+            share: 0.25,
+            start: Some(100.into()),
+            stop: None,
+        };
+        let scale = Scale::new("1 ns", "25 B").unwrap();
+        for sources in [
+            Sources::Random { share: 0.1, seed: None },
+            Sources::Even { share: 0.1 },
+            Sources::Hosts((100..143).collect()),
+        ] {
+            let hot = spot(&spec(sources), "", &scale, &setting, Some(50)).unwrap();
+            let count = |n| hot.targets_of.iter().filter(|targets| **targets == n).count();
+            assert_eq!((count(0), count(1)), (22, 21));
+            assert_eq!((hot.targets_of[5], hot.targets_of[9]), (COLD, COLD));
+            assert_eq!((hot.from, hot.to, hot.share), (150, Cycle::MAX, Some(1 << 62)));
+            let source = hot.targets_of.iter().position(|targets| *targets == 1).unwrap();
+            let mut rng = Stream::new(1, Owner::Network);
+            let mut drawn = |now| {
+                let draws =
+                    (0..4000).filter_map(|_| hot.draw(HostId(source as u32), now, &mut rng));
+                draws.inspect(|to| assert_eq!(to.0, 9)).count()
+            };
+            assert_eq!(drawn(149), 0);
+            assert!((900..1100).contains(&drawn(150)));
+        }
+    }
 }

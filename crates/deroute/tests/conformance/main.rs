@@ -6,9 +6,9 @@ mod deadlock;
 mod graphs;
 mod lattice;
 mod paths;
-mod trees;
 #[path = "../support/mod.rs"]
 mod support;
+mod trees;
 mod zero_load;
 
 use deroute::outcome::{Outcome, State};

@@ -79,9 +79,7 @@ fn wiring_is_consistent() {
         let levels = topology.tree().unwrap();
         for router in (0..topology.routers()).map(RouterId) {
             for port in (0..topology.radix(router)).map(PortId) {
-                if let Peer::Router { router: other, class, .. } =
-                    topology.peer(router, port)
-                {
+                if let Peer::Router { router: other, class, .. } = topology.peer(router, port) {
                     let (low, high) = (levels.level(router), levels.level(other));
                     assert_eq!(low.abs_diff(high), 1, "{tree}");
                     assert_eq!(usize::from(class) + 1, low.min(high), "{tree}");
@@ -256,7 +254,8 @@ fn destinations_of_ports() {
         }
         sums
     };
-    let means = |routing: &str| sums(routing, None).map(|(sum, ports)| f64::from(sum) / f64::from(ports));
+    let means =
+        |routing: &str| sums(routing, None).map(|(sum, ports)| f64::from(sum) / f64::from(ports));
     let square = k * k;
     let fixed = [(n - k) / k, (n - square) / square, 1.0, 1.0, 1.0];
     assert_eq!(means("{ minimal = {} }"), fixed);
