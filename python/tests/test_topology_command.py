@@ -39,16 +39,11 @@ def spec_of(topology: dict[str, Any]) -> dict[str, Any]:
     """A valid spec with this topology."""
     spec = copy.deepcopy(SPEC)
     spec["network"]["topology"] = topology
-    if "hyperx" in topology:
-        names = [f"dim{place + 1}" for place in range(len(topology["hyperx"]["widths"]))]
-        spec["network"]["links"] = dict.fromkeys(names, SPEC["network"]["links"]["local"])
-    if "rlft" in topology:
-        names = [f"level{place + 1}" for place in range(topology["rlft"]["stages"] - 1)]
-        spec["network"]["links"] = dict.fromkeys(names, SPEC["network"]["links"]["local"])
-    if "graph" in topology:
-        spec["network"]["links"] = {"link": SPEC["network"]["links"]["local"]}
-    if "crossbar" in topology:
-        spec["network"]["links"] = {}
+    ((name, parameters),) = topology.items()
+    dims = [f"dim{place + 1}" for place in range(len(parameters.get("widths", ())))]
+    names = {"hyperx": dims, "rlft": ["level1", "level2"], "graph": ["link"], "crossbar": []}
+    if name in names:
+        spec["network"]["links"] = dict.fromkeys(names[name], SPEC["network"]["links"]["local"])
     return spec
 
 
@@ -364,7 +359,7 @@ def test_measures_of_claims() -> None:
     wired = measure("largest_wired", evidence, {"topology": "fb3", "radix": 16})
     assert [value.mean for value in wired] == [256, 16 - 3]
     with pytest.raises(NotSettledError, match="does not build"):
-        measure("largest_wired", evidence, {"topology": "clos3", "radix": 16})
+        measure("largest_wired", evidence, {"topology": "dragonfly5", "radix": 16})
     with pytest.raises(PaperError, match="torus"):
         measure("largest_hosts", evidence, {"topology": "torus", "radix": 16})
     pair = {"topology": "dragonfly", "over": "clos3", "radices": [16, 20]}

@@ -90,7 +90,7 @@ def tree_is_acyclic(
     return [Estimate(1.0)]
 
 
-def ring_gets_stuck(evidence: Evidence, vcs: int) -> list[Estimate]:
+def ring_gets_stuck(evidence: Evidence, routing: str, vcs: int) -> list[Estimate]:
     """1 if four routers in a ring, each sending to the one after the next, get stuck, else 0."""
     flows = [
         {"sources": {"hosts": [host]}, "destinations": {"any": [(host + 2) % 4]}}
@@ -100,7 +100,7 @@ def ring_gets_stuck(evidence: Evidence, vcs: int) -> list[Estimate]:
     spec = evidence.spec(
         network__topology={"graph": ring},
         network__links={"link": {"latency": 10, "vcs": vcs, "buffer": 20}},
-        routing={"minimal": {}},
+        routing=routing,
         traffic={
             "load": 1.0,
             "packet_size": 10,
@@ -131,7 +131,7 @@ def _counts(
     resort: bool,
     topology: Mapping[str, Any] | None,
 ) -> NDArray[Any]:
-    paths = {} if topology is None else {"network__topology": topology}
+    paths: dict[str, Any] = {} if topology is None else {"network__topology": topology}
     spec = evidence.spec(routing=routing, **paths)
     wiring = evidence.wiring(spec)
     if wiring.tree is None:
@@ -147,7 +147,8 @@ def _counts(
     mine = counts[wiring.tree.level == level]
     used = (wiring.link_class != -1)[wiring.tree.level == level]
     ports = slice(down, None) if up else slice(0, down)
-    return mine[:, ports][used[:, ports]]
+    chosen: NDArray[Any] = mine[:, ports][used[:, ports]]
+    return chosen
 
 
 MEASURES = (
