@@ -37,10 +37,9 @@ def call(*arguments: object, code: int = 0) -> Any:
 
 def spec_of(topology: dict[str, Any]) -> dict[str, Any]:
     """A valid spec with this topology."""
-    spec = copy.deepcopy(SPEC)
-    spec["network"]["topology"] = topology
+    spec = copy.deepcopy(SPEC) | {"network": {**SPEC["network"], "topology": topology}}
     ((name, parameters),) = topology.items()
-    dims = [f"dim{place + 1}" for place in range(len(parameters.get("widths", ())))]
+    dims = ("dim1", "dim2", "dim3", "dim4")[: len(parameters.get("widths", ()))]
     names = {"hyperx": dims, "rlft": ["level1", "level2"], "graph": ["link"], "crossbar": []}
     if name in names:
         spec["network"]["links"] = dict.fromkeys(names[name], SPEC["network"]["links"]["local"])
