@@ -78,13 +78,7 @@ def topology(
     if (file is None) == (radix is None):
         raise InputError.of("give either a file or --radix", "FILE")
     if radix is not None:
-        sizes = _sizes(radix, bisection)
-        if as_json:
-            print(json.dumps(sizes))
-        else:
-            app.out().print(_size_table(sizes))
-        if plot is not None:
-            _plot_sizes(plot, radix, bisection, quiet=as_json)
+        _print_sizes(radix, bisection, plot, as_json=as_json)
         return
     assert file is not None
     spec = _spec(file, where, assignments)
@@ -101,6 +95,16 @@ def topology(
         drawn = drawing.draw(found, plot)
         if not as_json:
             print(f"figure: {drawn}")
+
+
+def _print_sizes(radix: int, bisection: float, plot: Path | None, *, as_json: bool) -> None:
+    sizes = _sizes(radix, bisection)
+    if as_json:
+        print(json.dumps(sizes))
+    else:
+        app.out().print(_size_table(sizes))
+    if plot is not None:
+        _plot_sizes(plot, radix, bisection, quiet=as_json)
 
 
 def _plot_sizes(file: Path, radix: int, bisection: float, *, quiet: bool) -> None:
