@@ -45,6 +45,7 @@ def outcome_page() -> str:
 CATALOGUES = {
     "topology": ("Topologies", ("What it does", "Source", "Parameters", "Deadlock freedom")),
     "routing": ("Routing", ("What it does", "Source", "Parameters", "Deadlock freedom")),
+    "workload": ("Steps of programs", ("What it does", "Source", "Parameters")),
     "traffic": ("Traffic patterns", ("What it does", "Source", "Parameters")),
 }
 
@@ -52,8 +53,9 @@ CATALOGUES = {
 def algorithms_page() -> str:
     """What each catalogue entry does, from the head of its file."""
     page = (
-        "# Algorithms\n\nTopologies, routing algorithms and traffic patterns, from the heads of"
-        " their source files\n(`make generate`). Every key is in [the spec](spec.md).\n"
+        "# Algorithms\n\nTopologies, routing algorithms, steps of programs and traffic patterns,"
+        " from the heads\nof their source files (`make generate`). Every key is in [the"
+        " spec](spec.md).\n"
     )
     for folder, (title, headings) in CATALOGUES.items():
         page += f"\n## {title}\n"

@@ -30,6 +30,9 @@ KEEPS_UP = 0.98
 #: Two labels that are numbers are the same when they differ by less than this.
 SAME_LABEL = 1e-9
 
+#: Column that only runs with a workload have.
+MAKESPAN = "workload.makespan"
+
 #: Axis that distinguishes repetitions of the same point.
 SEED = "seed"
 
@@ -124,8 +127,8 @@ def where(frame: pl.DataFrame, labels: Mapping[str, object]) -> pl.DataFrame:
 
 
 def worst_state(states: Sequence[str]) -> str:
-    """State of a point measured by several runs: saturated before not-converged before steady."""
-    for state in ("saturated", "not-converged"):
+    """State of a point measured by several runs: the one that says least of it."""
+    for state in ("unfinished", "saturated", "not-converged", "completed"):
         if state in states:
             return state
     return "steady"

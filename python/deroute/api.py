@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 from deroute import _engine, errors
 from deroute.errors import InputError, SpecError, parse_path
+from deroute.files import read_document
 from deroute.results import Outcome
-from deroute.spec import canonical, read_toml
+from deroute.spec import canonical
 
 _T = TypeVar("_T")
 Progress = Callable[[int, int], object]
@@ -24,6 +25,8 @@ class Footprint:
     fixed_bytes: int
     #: With every queue full; None if a queue is unlimited.
     worst_bytes: int | None
+    #: Phits of all messages of the workload: what the time of a run follows.
+    message_phits: int = 0
 
     @classmethod
     def of(cls, text: str) -> Footprint:
@@ -65,7 +68,7 @@ def _with_lines(spec: Mapping[str, Any] | Path | str, call: Callable[[str], _T])
     if isinstance(spec, Mapping):
         return call(canonical(spec))
     file = Path(spec)
-    document, text = read_toml(file)
+    document, text = read_document(file)
     base: tuple[str, ...] = ("base",) if "base" in document else ()
     try:
         return call(canonical(document["base"] if base else document))

@@ -21,7 +21,8 @@ from typing import Any, TypeVar
 
 from deroute import errors
 from deroute.errors import DocumentPath, InputError, Problem, parse_path
-from deroute.spec import Spec, assign, canonical, fingerprint, read_toml
+from deroute.files import read_document
+from deroute.spec import Spec, assign, canonical, fingerprint
 
 Label = str | int | float
 _T = TypeVar("_T")
@@ -100,7 +101,7 @@ class Experiment:
     def load(cls, file: Path | str) -> Experiment:
         """Read an experiment file."""
         file = Path(file)
-        document, text = read_toml(file)
+        document, text = read_document(file)
         return cls.from_document(document, path=file, text=text)
 
     @classmethod

@@ -16,7 +16,8 @@ from deroute.errors import DocumentPath, InputError, Problem, SpecError
 from deroute.executors.local import cores
 from deroute.experiment import Experiment, Label, Point
 from deroute.figures import FigureError, FigureTable
-from deroute.spec import canonical, in_order, read_toml
+from deroute.files import read_document
+from deroute.spec import canonical, in_order
 
 #: Problems shown at once.
 _SHOWN = 5
@@ -38,7 +39,7 @@ class Checked:
 
 def check_file(file: Path) -> Checked:
     """Check an experiment file. Raises `InputError` with all that is wrong."""
-    document, text = read_toml(file)
+    document, text = read_document(file)
     draft = Experiment.draft(document, path=file, text=text)
     if not draft.skips_read:
         others = _figures(draft.experiment)[1] if draft.axes_read else []
@@ -71,6 +72,7 @@ def check_experiment(experiment: Experiment, known: Sequence[Problem] = ()) -> C
     largest = Footprint(
         max(each.fixed_bytes for each in prints),
         None if None in worst else max(each for each in worst if each is not None),
+        max(each.message_phits for each in prints),
     )
     return Checked(experiment, points, largest)
 
@@ -189,6 +191,9 @@ def _spec_problem(
 
 def weight(point: Point) -> float:
     """Relative cost of a point: the packets it moves, and a little for being there."""
+    if "workload" in point.spec:
+        # Phits, and the cycles that pass while there are none.
+        return 10_000.0 + Footprint.of(point.canonical).message_phits
     load = point.spec.get("traffic", {}).get("load", 0)
     return 0.05 + float(load)
 

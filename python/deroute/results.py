@@ -16,22 +16,25 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import Field, PrivateAttr
+
+from deroute.jobs import (
+    JobArrays,
+    Part,
+    Percentile,
+    WorkloadOutcome,
+    iterations_frame,
+    ranks_frame,
+)
 
 RawArrays = Mapping[str, NDArray[Any]]
 Scalar = str | int | float
 
 
-class Part(BaseModel):
-    """A part of an outcome: read only, exactly the engine's fields."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
 class Verdict(Part):
     """Whether the numbers describe a steady state, and why."""
 
-    state: Literal["steady", "saturated", "not-converged"]
+    state: Literal["steady", "saturated", "not-converged", "completed", "unfinished"]
     reasons: list[str]
 
 
@@ -63,13 +66,6 @@ class Packets(Part):
     delivered: int
     in_flight: int
     measured: int
-
-
-class Percentile(Part):
-    """`percent` of the packets are not slower than `cycles`."""
-
-    percent: float
-    cycles: int
 
 
 class Latency(Part):
@@ -201,7 +197,7 @@ class AgentSeries:
         return pl.DataFrame([cycle, router, *(pl.Series(n, v) for n, v in columns.items())])
 
 
-Table = Literal["summary", "hosts", "routers", "links", "series", "agents"]
+Table = Literal["summary", "hosts", "routers", "links", "series", "agents", "iterations", "ranks"]
 
 
 class Outcome(Part):
@@ -222,6 +218,8 @@ class Outcome(Part):
     links: list[LinkUse]
     blocked_attempts_mean: float
     work: Work
+    #: None without a workload.
+    workload: WorkloadOutcome | None = None
 
     _path_kinds: list[str] = PrivateAttr()
     _series: dict[str, Any] | None = PrivateAttr()
@@ -236,6 +234,8 @@ class Outcome(Part):
         series = scalars.pop("series")
         # Results of the first versions have none.
         agents = scalars.pop("agents", None)
+        for job in (scalars.get("workload") or {"jobs": []})["jobs"]:
+            del job["arrays"]
         outcome = cls.model_validate(scalars)
         outcome._path_kinds, outcome._load = path_kinds, load_arrays
         outcome._series, outcome._agents = series, agents
@@ -270,19 +270,30 @@ class Outcome(Part):
         arrays: dict[str, Any] = self._agents | _below(self._raw, "agents.")
         return AgentSeries(**arrays)
 
+    @cached_property
+    def jobs(self) -> dict[str, JobArrays]:
+        """Times of the iterations and ranks of each job of the workload, by its name."""
+        names = [job.name for job in self.workload.jobs] if self.workload else []
+        return {name: JobArrays(**_below(self._raw, f"jobs.{name}.")) for name in names}
+
     def scalars(self) -> dict[str, Scalar]:
-        """Every scalar by its dotted name: `latency.mean`, `latency.p99`, `paths.lgl.share`."""
+        """Every scalar by its dotted name: `latency.mean`, `latency.p99`, `paths.lgl.share`; with
+        a workload also `workload.makespan`, `workload.jobs.NAME.time`.
+        """
         flat: dict[str, Scalar] = {}
         lists = {"paths": "kind", "links": "class"}
-        for name, value in self.model_dump(by_alias=True).items():
+        if self.workload is not None:
+            _flatten("workload", self.workload.scalars(), flat)
+        for name, value in self.model_dump(by_alias=True, exclude={"workload"}).items():
             named = {item.pop(lists[name]): item for item in value} if name in lists else value
             _flatten(name, named, flat)
         return flat
 
     def to_polars(self, table: Table = "summary") -> pl.DataFrame:
         """The outcome as a frame: one row of scalars (`summary`), or one row per host, router,
-        link (needs `probes.links`), bin of the time series (needs `probes.series`), or sample and
-        router (`agents`, needs `probes.agents`; see `AgentSeries.to_polars`).
+        link (needs `probes.links`), bin of the time series (needs `probes.series`), sample and
+        router (`agents`, needs `probes.agents`; see `AgentSeries.to_polars`), or iteration or rank
+        of a job (needs a `workload`).
         """
         arrays = self.arrays
         match table:
@@ -304,6 +315,10 @@ class Outcome(Part):
                 if self.agents is None:
                     raise ValueError("the spec asked for no state of the agents (probes.agents)")
                 return self.agents.to_polars()
+            case "iterations" | "ranks":
+                if self.workload is None:
+                    raise ValueError("the spec asked for no workload")
+                return (iterations_frame if table == "iterations" else ranks_frame)(self.jobs)
 
     def to_json(self) -> dict[str, Any]:
         """The whole outcome, arrays included, as the engine writes it."""
@@ -321,6 +336,9 @@ class Outcome(Part):
         if self._agents is not None:
             arrays = {name: all.tolist() for name, all in _below(self._raw, "agents.").items()}
             document["agents"] = self._agents | arrays
+        for job in (document["workload"] or {"jobs": []})["jobs"]:
+            below = _below(self._raw, f"jobs.{job['name']}.")
+            job["arrays"] = {name: array.tolist() for name, array in below.items()}
         return document
 
 

@@ -42,6 +42,8 @@ def figure_problems(experiment: Experiment, tables: Mapping[int, FigureTable]) -
             yield experiment.problem(steps, message, numeric)
         if table.kind in _PROBES:
             yield from _without_probe(experiment, table, place)
+        if table.kind == "completion":
+            yield from _without_workload(experiment, table, place)
         if table.kind == "path-mix" and table.x != ROUTER and "group" in experiment.figures[index]:
             message = 'only bars per router have a group: `x = "router"`'
             yield experiment.problem((*place, "group"), message)
@@ -61,6 +63,31 @@ def _without_probe(
         message = f"a figure of this kind needs `probes.{probe}` in the spec, such as {example}"
         note = f"missing in {len(bare)} of {len(drawn)} points, first {bare[0]}"
         yield experiment.problem((*place, "kind"), message, note=note if bare[0].labels else "")
+
+
+def _without_workload(
+    experiment: Experiment, table: FigureTable, place: DocumentPath
+) -> Iterator[Problem]:
+    drawn = [point for point in experiment.points if _is_drawn(point, table)]
+    job = table.options["job"]
+    for point in drawn:
+        names = job_names(point.spec)
+        note = f"seen in {point}" if point.labels else ""
+        if not names:
+            message = "a figure of this kind needs a `workload` in the spec"
+            yield experiment.problem((*place, "kind"), message, note=note)
+            return
+        if job is not None and job not in names:
+            message = f"there is no job {job!r}"
+            yield experiment.problem((*place, "job"), message, names, note)
+            return
+
+
+def job_names(spec: Mapping[str, Any]) -> list[str]:
+    """Names of the jobs of a spec, as the engine gives them."""
+    jobs = _entry(spec, ("workload", "jobs"))
+    listed = enumerate(jobs, 1) if isinstance(jobs, list) else ()
+    return [job.get("name", f"job{i}") for i, job in listed if isinstance(job, Mapping)]
 
 
 def _is_drawn(point: Point, table: FigureTable) -> bool:
@@ -89,10 +116,12 @@ def group_problems(experiment: Experiment, tables: Mapping[int, FigureTable]) ->
 
 def check_changes(spec: Mapping[str, Any]) -> None:
     """Refuse a change of the traffic after the measurement; the engine accepts the spec."""
+    if "workload" in spec:  # Nobody knows when it ends.
+        return
     cycle_ns = 1000 * microseconds(spec.get("units", {}).get("cycle", _DEFAULT_CYCLE), 0)
     measure = spec.get("run", {}).get("measure", _DEFAULT_MEASURE)
     end = microseconds(measure, cycle_ns)
-    for index, change in enumerate(spec["traffic"].get("then", [])):
+    for index, change in enumerate(spec.get("traffic", {}).get("then", [])):
         if microseconds(change["at"], cycle_ns) > end * (1 - 1e-9):
             message = f"{change['at']} is not before the end of the measurement ({measure})"
             raise spec_error(f"traffic.then[{index}].at", message)

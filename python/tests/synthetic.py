@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from deroute.figures import Study
+from deroute.jobs import WorkloadOutcome
 from deroute.results import AgentSeries
 
 KINDS = ("minimal", "lgl", "lg-", "-gl", "-g-")
@@ -54,9 +55,26 @@ def outcome(routing: str, load: float, noise: np.random.Generator, *, series: bo
         arrays=SimpleNamespace(
             injected_by_router=by_router, paths_by_router=packets, path_kinds=list(KINDS)
         ),
+        workload=_workload(base, latency, load),
         series=_series(base, minimal, noise) if series else None,
         agents=_agents(load, noise) if series else None,
     )
+
+
+def _workload(base: float, latency: float, load: float) -> WorkloadOutcome:
+    """Two jobs; the second one takes longer."""
+    zero = {"mean": latency, "min": int(base), "max": 9_000, "percentiles": []}
+    messages = {"sent": 9, "received": 9, "phits": 90, "packets": 18}
+    messages |= {"resequenced": 3, "resequenced_share": 1 / 6, "resequencing_buffer_max": 20}
+    rest = {"ranks": 4, "finished": load < 0.9, "start": 0, "iterations": 2, "compute_mean": 50.0}
+    jobs = [
+        rest
+        | {"name": name, "time": time, "iteration_mean": time / 2}
+        | {"communication_mean": time - 50.0, "communication_max": time - 50}
+        | {"messages": messages | {"latency": zero | {"histogram_error": 0.01}}}
+        for name, time in (("first", int(10 * base)), ("second", int(20 * base)))
+    ]
+    return WorkloadOutcome.model_validate({"makespan": int(20 * base), "jobs": jobs})
 
 
 def _series(base: float, minimal: float, noise: np.random.Generator) -> Any:

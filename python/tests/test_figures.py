@@ -50,6 +50,7 @@ EXAMPLES: dict[str, dict[str, object]] = {
         "panel": "traffic",
         "where": {"load": 0.5},
     },
+    "completion": {"panel": "traffic", "where": {"load": 0.5}},
 }
 
 
@@ -268,6 +269,44 @@ def test_paths_of_one_group_in_load() -> None:
     loads = np.mean([each.arrays.injected_by_router[:12].sum() for each in study.outcomes[:2]])
     assert arrays.path_kinds[0] == "minimal"
     assert heights == pytest.approx([loads, 0])
+
+
+def test_bars_of_completion_are_the_times_of_jobs() -> None:
+    study = small()
+    (left, _) = drawn(study, kind="completion").axes
+    assert [text.get_text() for text in left.get_xticklabels()] == ["MIN", "PB"]
+    bars = [float(bar.get_height()) for bar in left.patches]
+    assert bars == pytest.approx([20 * 0.53, 20 * 0.57])
+    assert left.get_title(loc="left") == "UN"
+    for keys, times in (
+        ({"job": "first"}, [5.3, 5.7]),
+        ({"job": "first", "of": "communication"}, [5.25, 5.65]),
+        ({"job": "second", "of": "iteration"}, [5.3, 5.7]),
+    ):
+        left, _ = drawn(study, kind="completion", **keys).axes
+        assert [float(bar.get_height()) for bar in left.patches] == pytest.approx(times)
+    with pytest.raises(FigureError, match="there are several") as caught:
+        drawn(study, kind="completion", of="iteration")
+    assert caught.value.choices == ["first", "second"]
+
+
+def test_bars_of_what_has_not_ended_are_marked() -> None:
+    study = small()
+    ended = study.frame.with_columns(pl.lit("completed").alias("verdict.state"))
+    figure = drawn(replace(study, frame=ended), kind="completion")
+    assert "hatched" not in footer(figure)
+    half = pl.when(pl.col("routing") == "MIN").then(pl.lit("unfinished")).otherwise("verdict.state")
+    figure = drawn(
+        replace(study, frame=ended.with_columns(half.alias("verdict.state"))),
+        kind="completion",
+        x="routing",
+        series=None,
+    )
+    assert "hatched" in footer(figure)
+    first, second = figure.axes[0].patches
+    assert (first.get_hatch(), second.get_hatch()) == ("////", None)
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert texts == [">10.6", "11.4"]
 
 
 def test_bars_are_neither_hairlines_nor_walls() -> None:

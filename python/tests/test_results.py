@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +63,23 @@ def test_results_without_agents_say_so(spec: dict[str, Any]) -> None:
         outcome.to_polars("agents")
 
 
+def test_the_guide_reads_workloads_as_it_says() -> None:
+    guide = (ROOT / "docs" / "experiment-files.md").read_text(encoding="utf-8")
+    experiments = re.findall(r"^```toml\n(.*?)^```", guide, re.M | re.S)
+    document = next(tomllib.loads(text) for text in experiments if "[base.workload]" in text)
+    outcome = deroute.simulate(deroute.Experiment.from_document(document).points[0].spec)
+    block, _ = re.findall(r"^```python\n(.*?)^```", guide, re.M | re.S)
+    names: dict[str, Any] = {"outcome": outcome}
+    exec(block, names)
+    assert names["job"].finished
+    assert names["job"].iterations == 4
+
+
 def test_the_guide_reads_results_as_it_says(
     experiment_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guide = (ROOT / "docs" / "experiment-files.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^```python\n(.*?)^```", guide, re.M | re.S)
+    _, block = re.findall(r"^```python\n(.*?)^```", guide, re.M | re.S)
     acor = 'values = [{ label = "ACOR", set = { routing = { valiant = { phase_a.acor = {} } } } }]'
     text = re.sub(r"values = \[\n.*?\n\]", acor, EXPERIMENT, count=1, flags=re.S)
     text = text.replace('routing = "VLB"', 'routing = "ACOR"')

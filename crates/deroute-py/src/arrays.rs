@@ -1,11 +1,12 @@
 //! An outcome's arrays as NumPy arrays. The memory moves to NumPy; nothing is copied.
 
-use deroute::outcome::{Arrays, Outcome, Series, SeriesColumns};
+use deroute::outcome::{Arrays, JobArrays, Outcome, Series, SeriesColumns};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Takes the arrays out of `outcome`: name -> array, in `arrays.*`, `series.*` and `agents.*`.
+/// Takes the arrays out of `outcome`: name -> array, in `arrays.*`, `series.*`, `agents.*` and
+/// `jobs.NAME.*`.
 pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let path_kinds = std::mem::take(&mut outcome.arrays.path_kinds);
@@ -37,6 +38,13 @@ pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, 
         let values = PyArray1::from_vec(py, std::mem::take(&mut agents.values));
         dict.set_item("agents.values", values.reshape([samples, routers, names])?)?;
         matrix(&dict, "agents.mean", std::mem::take(&mut agents.mean), names)?;
+    }
+    for job in outcome.workload.iter_mut().flat_map(|workload| &mut workload.jobs) {
+        let JobArrays { iteration_end, rank_end, rank_computed } = std::mem::take(&mut job.arrays);
+        let at = |name: &str| format!("jobs.{}.{name}", job.name);
+        vector(&dict, &at("iteration_end"), iteration_end)?;
+        vector(&dict, &at("rank_end"), rank_end)?;
+        vector(&dict, &at("rank_computed"), rank_computed)?;
     }
     Ok(dict)
 }

@@ -14,13 +14,14 @@ use crate::{arrays, errors};
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Builds the network of `spec` (JSON) without simulating it. Returns the bytes of memory that it
-/// takes at once, and those with every queue full (`None` if a queue is unlimited).
+/// takes at once, those with every queue full (`None` if a queue is unlimited), and the phits of
+/// all messages.
 #[pyfunction]
-pub fn check(py: Python<'_>, spec: &str) -> PyResult<(u64, Option<u64>)> {
+pub fn check(py: Python<'_>, spec: &str) -> PyResult<(u64, Option<u64>, u64)> {
     let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
     let footprint = built.map_err(|error| errors::spec_error(py, &error))?.footprint();
     let worst_bytes = Some(footprint.worst_bytes).filter(|bytes| *bytes < u64::MAX);
-    Ok((footprint.fixed_bytes, worst_bytes))
+    Ok((footprint.fixed_bytes, worst_bytes, footprint.message_phits))
 }
 
 /// Simulates `spec` (JSON) without holding the GIL. Returns the outcome's scalars as JSON and its

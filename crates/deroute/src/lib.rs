@@ -45,6 +45,7 @@ pub mod routing;
 pub mod spec;
 pub mod topology;
 pub mod traffic;
+pub mod workload;
 
 pub use kernel::{Footprint, Progress, RunError, RunOptions, Simulation, Watcher};
 

@@ -44,6 +44,9 @@ pub struct Outcome {
     pub arrays: Arrays,
     /// Time series, if asked for.
     pub series: Option<Series>,
+    /// What the jobs of the workload did, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<WorkloadOutcome>,
     /// State of the routing agents in time, if asked for.
     pub agents: Option<AgentSeries>,
 }
@@ -68,6 +71,10 @@ pub enum State {
     Saturated,
     /// Not warmed up, drifting, or too few packets.
     NotConverged,
+    /// Every rank of the workload has ended.
+    Completed,
+    /// Some had not at the limit.
+    Unfinished,
 }
 
 /// Size of the network.
@@ -210,6 +217,91 @@ pub struct Arrays {
     pub link_use: Vec<f64>,
     /// `[router, port]` of each entry of `link_use`, flattened.
     pub link_at: Vec<u32>,
+}
+
+/// What the jobs of a workload did. Times of a job are counted from its start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkloadOutcome {
+    /// Cycle in which the last job ended: its last rank, and its last message.
+    pub makespan: u64,
+    /// The jobs.
+    pub jobs: Vec<JobOutcome>,
+}
+
+/// What one job did. Times are in cycles, counted from its start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JobOutcome {
+    /// Name of the job.
+    pub name: String,
+    /// Ranks.
+    pub ranks: u32,
+    /// All of them ended.
+    pub finished: bool,
+    /// Cycle in which it began.
+    pub start: u64,
+    /// Time until the last rank had ended and the last message had arrived.
+    pub time: u64,
+    /// Iterations that some rank ended.
+    pub iterations: u64,
+    /// Mean time of an iteration: the end of the last one over their number.
+    pub iteration_mean: f64,
+    /// Time that a rank computed, mean over the ranks.
+    pub compute_mean: f64,
+    /// Time that a rank waited for messages, mean over the ranks.
+    pub communication_mean: f64,
+    /// The same for the rank that waited longest.
+    pub communication_max: u64,
+    /// Its messages.
+    pub messages: Messages,
+    /// Per iteration and per rank.
+    pub arrays: JobArrays,
+}
+
+/// Messages of a job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Messages {
+    /// Handed to the network interfaces.
+    pub sent: u64,
+    /// Arrived whole.
+    pub received: u64,
+    /// Phits of those.
+    pub phits: u64,
+    /// Packets that arrived.
+    pub packets: u64,
+    /// Packets that arrived before an earlier one of their message, and had to wait for it.
+    pub resequenced: u64,
+    /// Fraction of the packets.
+    pub resequenced_share: f64,
+    /// Most phits that waited so at one host.
+    pub resequencing_buffer_max: u32,
+    /// From the send to the consumption of the last phit, in cycles.
+    pub latency: MessageLatency,
+}
+
+/// Latency of messages, in cycles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MessageLatency {
+    /// Mean; 0 when none has arrived.
+    pub mean: f64,
+    /// Smallest.
+    pub min: u64,
+    /// Largest.
+    pub max: u64,
+    /// Percentiles from a histogram.
+    pub percentiles: Vec<Percentile>,
+    /// Relative error of the histogram: a percentile is at most this fraction too high.
+    pub histogram_error: f64,
+}
+
+/// Times of a job, in cycles from its start.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JobArrays {
+    /// When the last rank ended each iteration.
+    pub iteration_end: Vec<u64>,
+    /// When each rank ended.
+    pub rank_end: Vec<u64>,
+    /// Time that each rank computed.
+    pub rank_computed: Vec<u64>,
 }
 
 /// Time series. Bin `i` covers `[start + i * width, start + (i + 1) * width)` cycles relative to

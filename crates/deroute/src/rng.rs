@@ -18,6 +18,8 @@ pub enum Owner {
     Host(u32),
     /// Set-up of the whole network, such as a random permutation.
     Network,
+    /// Random placement of ranks.
+    Placement,
 }
 
 fn splitmix(state: &mut u64) -> u64 {
@@ -40,6 +42,7 @@ impl Stream {
             Owner::Router(i) => (1, i),
             Owner::Host(i) => (2, i),
             Owner::Network => (3, 0),
+            Owner::Placement => (4, 0),
         };
         let mut state = seed;
         let mut mixed = splitmix(&mut state) ^ ((domain << 32) | u64::from(index));

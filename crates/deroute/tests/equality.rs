@@ -24,8 +24,7 @@ fn compare(spec: &Spec) -> Result<(), String> {
     spec.probes.links = true;
     let options = RunOptions { threads: 1, partitions: Some(2) };
     let engine = support::attempt(&spec, &options).map_err(|error| error.to_string());
-    let difference =
-        engine.and_then(|outcome| reference::Model::new(&spec).run().compare(&outcome));
+    let difference = engine.and_then(|outcome| reference::Model::new(&spec).check(&outcome));
     difference.map_err(|difference| format!("{difference}\n\n{}", support::show(&spec)))
 }
 
@@ -73,13 +72,15 @@ fn lattices() {
             spec.run.warmup = deroute::spec::Warmup::Fixed(100.into());
             spec.run.measure = 300.into();
             spec.run.seed = (r * 100 + p) as u64;
+            spec.traffic.packet_size = value(SIZES[(r + p) % SIZES.len()]);
+            support::vary(&mut spec, r + 3 * p);
             if deroute::Simulation::build(&spec).is_ok() {
                 agree(&spec);
                 agreed += 1;
             }
         }
     }
-    assert!(agreed > 60, "{agreed}");
+    assert!(agreed > 150, "{agreed}");
 }
 
 /// Every routing of a fat tree in every tree, and of a graph in every graph, with queuing schemes and hot
@@ -167,6 +168,57 @@ fn transients() {
     }
 }
 
+/// Programs with every step, two jobs at once, messages of less than a packet and of many.
+const WORKLOADS: [&str; 5] = [
+    "{ packet_size = 7, jobs = [{ ranks = 8, placement = { random = {} }, iterations = 2, steps = [
+       { stencil = { shape = [2, 2, 2], messages = { equal = 90 } } },
+       { dissemination = { size = 2 } }] }] }",
+    "{ packet_size = 16, jobs = [
+       { ranks = 5, steps = [{ recursive_doubling = { size = 20 } }, { ring = { size = 99 } }] },
+       { ranks = 4, start = 77, placement = { random = { seed = 3 } }, iterations = 3, steps = [
+         { compute = 30 }, { stencil = { shape = [4], periodic = false,
+           messages = { sizes = { face = 41, edge = 1, corner = 1 } } } }] }] }",
+    "{ packet_size = 1, jobs = [{ ranks = 7, placement = { random = {} }, iterations = 2,
+       steps = [{ bruck = { size = 5 } }, { reduce = { size = 3, root = 2 } }] }] }",
+    "{ packet_size = 10, jobs = [{ ranks = 9, steps = [{ broadcast = { size = 64, root = 8 } },
+       { bruck = { size = 30 } }] }] }",
+    "{ packet_size = 4, jobs = [{ ranks = 3, placement = { random = {} }, iterations = 5, steps = [
+       { exchange = { messages = [[0, 1, 50], [2, 1, 50], [1, 0, 1], [1, 2, 30]] } }] }] }",
+];
+
+/// Messages under every routing, on every switch.
+#[test]
+fn workloads() {
+    let (mut agreed, mut n) = (0, 0);
+    for (w, workload) in WORKLOADS.into_iter().enumerate() {
+        for (s, switch) in SWITCHES.into_iter().enumerate() {
+            n += 1;
+            let lattice = n % 3 == 0;
+            let mut spec = if lattice {
+                let mut spec = support::lattice(LATTICES[n % LATTICES.len()]);
+                spec.routing = value(LATTICE_ROUTINGS[n % LATTICE_ROUTINGS.len()]);
+                spec
+            } else {
+                let mut spec = wired(DRAGONFLIES[(n + w) % DRAGONFLIES.len()]);
+                spec.routing = value(ROUTINGS[(5 * s + w) % ROUTINGS.len()]);
+                spec
+            };
+            spec.network.switch = value(switch);
+            spec.network.nic.latency = [0, 5, 1][n % 3].into();
+            spec.network.nic.injection_queue = [None, Some(Quantity::from(33))][n / 2 % 2].clone();
+            (spec.traffic, spec.run) = Default::default();
+            (spec.probes.series, spec.probes.series_before) = (None, None);
+            spec.run.seed = n as u64;
+            spec.workload = Some(value(workload));
+            if deroute::Simulation::build(&spec).is_ok() {
+                agree(&spec);
+                agreed += 1;
+            }
+        }
+    }
+    assert!(agreed > 50, "{agreed}");
+}
+
 prop_compose! {
     /// A switch with any parameters. Its output buffer holds a packet of 16 phits.
     fn switches()(
@@ -230,10 +282,11 @@ fn networks() -> impl Strategy<Value = Spec> {
                 (link.latency, link.buffer) = (latency.into(), buffer.into());
                 link.vcs += more;
             }
-            (Just(spec), select(&ROUTINGS[..]), select(&PATTERNS[..])).prop_map(
-                |(mut spec, routing, pattern)| {
+            (Just(spec), select(&ROUTINGS[..]), select(&PATTERNS[..]), 0..16usize).prop_map(
+                |(mut spec, routing, pattern, turn)| {
                     spec.routing = value(routing);
                     spec.traffic.pattern = value(pattern);
+                    support::vary(&mut spec, turn.saturating_sub(8));
                     spec
                 },
             )

@@ -293,3 +293,31 @@ fn changes_take_effect_on_time() {
     assert!(workload.changes(1_000, 1_200) && !workload.changes(1_250, 2_000));
     assert!(!workload.changes(0, 1_040));
 }
+
+/// Paced packets follow each other after the time that their phits take at the load, to the cycle;
+/// hosts do not begin together.
+#[test]
+fn paced_packets_keep_their_distance() {
+    let topology = dragonfly();
+    for size in SIZES {
+        for load in [0.07, 0.3, 1.0] {
+            let mut traffic = traffic("'uniform'");
+            traffic.packet_size = value(size);
+            traffic.injection = value("'paced'");
+            traffic.load = load;
+            let workload = workload(&traffic, &*topology, 0);
+            let packets = sent(&workload, 3, 20_000);
+            let mut exact = f64::from(packets[0].at);
+            for pair in packets.windows(2) {
+                exact += f64::from(pair[0].size) / load;
+                let late = exact - f64::from(pair[1].at);
+                assert!(late.abs() < 1.001, "{size} at {load}: {late}");
+            }
+            let firsts: Vec<u32> =
+                (0..72).map(|host| sent(&workload, host, 20_000)[0].at).collect();
+            let spread = firsts.iter().max().unwrap() - firsts.iter().min().unwrap();
+            let interval = f64::from(workload.packet_sizes().1) / load;
+            assert!(f64::from(spread) >= 0.5 * (interval - 1.0), "{size} at {load}: {firsts:?}");
+        }
+    }
+}

@@ -80,4 +80,6 @@ def study(results: Results) -> Study:
 
 def _changes_us(spec: Mapping[str, Any], cycle_ns: float) -> list[float]:
     """When the traffic of a point changes, in microseconds since the measurement began."""
-    return [microseconds(change["at"], cycle_ns) for change in spec["traffic"].get("then", [])]
+    return [
+        microseconds(change["at"], cycle_ns) for change in spec.get("traffic", {}).get("then", [])
+    ]

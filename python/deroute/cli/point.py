@@ -115,10 +115,20 @@ def _table(outcome: Outcome) -> Table:
     return table
 
 
+def _is_job_time(name: str) -> bool:
+    """Whether a scalar of a workload is a time."""
+    times = ["makespan", "start", "time", "iteration_mean", "compute_mean"]
+    times += ["communication_mean", "communication_max"]
+    ends = name.endswith(tuple(f".{time}" for time in times))
+    inside = ".latency." in name and not name.endswith(".histogram_error")
+    return name.startswith("workload.") and (ends or inside)
+
+
 def _unit(name: str, value: object, cycle_ns: float) -> str:
     if name in ("latency.histogram_error", "verdict.state", "verdict.reasons"):
         return ""
     group = name.partition(".")[0]
-    if group in ("latency", "measured_from", "measured_cycles") and isinstance(value, int | float):
+    time = group in ("latency", "measured_from", "measured_cycles") or _is_job_time(name)
+    if time and isinstance(value, int | float):
         return f"cycles = {value * cycle_ns:.6g} ns"
     return _UNITS.get(group, "")

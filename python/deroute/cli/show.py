@@ -15,7 +15,10 @@ from deroute.cli import app
 from deroute.errors import InputError
 from deroute.frame import SEED, Results, load_results
 
-_STYLES = {"steady": "green", "saturated": "yellow", "not-converged": "red"}
+_STYLES = {
+    **{"steady": "green", "saturated": "yellow", "not-converged": "red"},
+    **{"completed": "green", "unfinished": "red"},
+}
 #: Columns beside the axes and the state, and how their values are written.
 _COLUMNS = {
     "offered": "{:.3f}",
@@ -24,6 +27,14 @@ _COLUMNS = {
     "p99 ns": "{:,.0f}",
     "hops": "{:.2f}",
     "Jain": "{:.4f}",
+    "seeds": "{}",
+}
+#: The same where there is a workload.
+_WORKLOAD_COLUMNS = {
+    "time us": "{:,.2f}",
+    "latency ns": "{:,.0f}",
+    "p99 ns": "{:,.0f}",
+    "hops": "{:.2f}",
     "seeds": "{}",
 }
 #: Columns in the order in which a narrow terminal does without them.
@@ -62,7 +73,8 @@ def show(directory: app.Directory, where: app.Pairs = []) -> None:
 def _table(results: Results, frame: pl.DataFrame, less: Sequence[str]) -> Table:
     """The table without some of its columns."""
     axes = [axis for axis in results.experiment.axes if axis != SEED]
-    columns = {name: text for name, text in _COLUMNS.items() if name not in less}
+    known = _WORKLOAD_COLUMNS if analysis.MAKESPAN in frame.columns else _COLUMNS
+    columns = {name: text for name, text in known.items() if name not in less}
     table = Table(title=results.experiment.title, box=None, header_style="bold")
     for axis in axes:
         table.add_column(axis, overflow="fold")
@@ -89,6 +101,8 @@ def _averages(frame: pl.DataFrame, axes: Sequence[str]) -> pl.DataFrame:
         "Jain": pl.col("fairness.jain_routers").mean(),
         "seeds": pl.len(),
     }
+    if analysis.MAKESPAN in frame.columns:
+        shown["time us"] = (pl.col(analysis.MAKESPAN) * cycle).mean() / 1000
     values = (value.alias(f"show.{name}") for name, value in shown.items())
     by = list(axes) or ["load.offered"]
     return frame.group_by(by, maintain_order=True).agg(*values, pl.col("verdict.state"))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from deroute.figures import agents, fairness, latency, path_mix, throughput, transient
+from deroute.figures import agents, completion, fairness, latency, path_mix, throughput, transient
 from deroute.figures.study import Study
 from deroute.figures.style import FORMATS, paper, save
 from deroute.figures.table import Axes, FigureError, FigureKind, FigureTable, read_tables
@@ -37,6 +37,7 @@ CATALOGUE: Mapping[str, FigureKind] = {
         transient.KIND,
         path_mix.KIND,
         agents.KIND,
+        completion.KIND,
     )
 }
 

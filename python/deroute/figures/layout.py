@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from deroute.analysis import MAKESPAN
 from deroute.figures.style import QUIET, TWO_COLUMNS
 from deroute.figures.table import FigureTable, Label
 
@@ -117,10 +118,12 @@ def footnote(figure: Figure, study: Study, table: FigureTable, notes: Sequence[s
     """Engine version, repetitions, run length, and how to read the marks that there are."""
     frame, seeds = study.rows(table), seeds_of(study, table)
     warmup, measured = _cycles(frame, "measured_from"), _cycles(frame, "measured_cycles")
+    to_the_end = MAKESPAN in frame.columns
+    length = f"{warmup} + {measured} cycles (warm-up + measured)"
     parts = [
         f"Deroute {study.engine}",
         f"{seeds} seed{'s' if seeds > 1 else ''}",
-        f"{warmup} + {measured} cycles (warm-up + measured)",
+        f"runs of {measured} cycles" if to_the_end else length,
     ]
     foot(figure, [*parts, *notes])
 

@@ -1,12 +1,12 @@
 //! Input-first separable allocation, and what a grant does.
 
-use super::packet::{NONE, Packet};
+use super::packet::{NONE, Packet, Slot};
 use super::partition::{Partition, injection_queue};
 use super::plant::Crossbar;
-use super::state::{PortKind, PortQueues, Queue};
+use super::state::{Input, PortKind, PortQueues, Queue};
 use crate::ids::{Cycle, PortId, VcId};
 use crate::probe::collect::Delivery;
-use crate::routing::{Injection, RouterView};
+use crate::routing::{Injection, RouterView, Watches};
 use crate::spec::{Arbiter, Pointer};
 
 /// Room for a head in the output that it wants.
@@ -21,36 +21,31 @@ enum Room {
 impl Partition {
     /// Allocates in one router: rounds of input and output arbitration. Inputs that lost in one
     /// round try again in the next.
+    #[inline(never)]
     pub(super) fn allocate(&mut self, router: u32) {
-        let state = &mut self.routers[router as usize];
-        state.awake = false;
+        let state = &self.routers[router as usize];
         let (base, words) = (state.port_base, state.words as usize);
         let word_count = usize::from(state.ports).div_ceil(64);
-        for word in 0..word_count {
-            let mut bits = std::mem::take(&mut self.waits[words + word].ripe);
-            while bits != 0 {
-                let port = (word as u32) * 64 + bits.trailing_zeros();
-                bits &= bits - 1;
-                self.request(router, base, port as u16);
-            }
-        }
         let mut round = 1;
-        while !self.requested.is_empty() {
-            let mut requested = std::mem::take(&mut self.requested);
-            for out in requested.drain(..) {
-                self.serve(base, out);
+        loop {
+            for word in 0..word_count {
+                let mut bits = std::mem::take(&mut self.waits[words + word].ripe);
+                while bits != 0 {
+                    let port = (word as u32) * 64 + bits.trailing_zeros();
+                    bits &= bits - 1;
+                    self.request(router, base, port as u16);
+                }
             }
-            self.requested = requested;
+            for index in 0..std::mem::take(&mut self.requested_count) {
+                self.serve(base, self.requested[index]);
+            }
             if self.losers.is_empty() || round == self.plant.allocator.iterations {
                 break;
             }
             round += 1;
-            let mut losers = std::mem::take(&mut self.losers);
-            losers.sort_unstable();
-            for port in losers.drain(..) {
-                self.request(router, base, port);
+            while let Some(port) = self.losers.pop() {
+                self.waits[words + usize::from(port / 64)].ripe |= 1 << (port % 64);
             }
-            self.losers = losers;
         }
         // Whoever lost the last round tries again.
         while let Some(port) = self.losers.pop() {
@@ -82,6 +77,7 @@ impl Partition {
     }
 
     /// Input arbitration: the port requests an output for one of its heads, if any can go.
+    #[inline(always)]
     fn request(&mut self, router: u32, base: u32, port: u16) {
         let index = (base + u32::from(port)) as usize;
         let input = &self.inputs[index];
@@ -113,12 +109,10 @@ impl Partition {
             input.pointer = vc + 1;
         }
         let output = &mut self.outputs[(base + u32::from(out)) as usize];
-        if output.requests == 0 {
-            self.requested.push(out);
-        } else {
-            input.next_request = output.first_request;
-        }
-        output.first_request = port;
+        // Without a branch: whether an output has been requested is hardly predictable.
+        self.requested[self.requested_count] = out;
+        self.requested_count += usize::from(output.requests == 0);
+        input.next_request = std::mem::replace(&mut output.first_request, port);
         output.requests += 1;
     }
 
@@ -159,9 +153,12 @@ impl Partition {
         queue: usize,
         ripe_at: &mut Cycle,
     ) -> bool {
-        let again = self.watches.reconsiders && self.inputs[input].kind == PortKind::Host;
+        let again = self.reconsidered(input);
         if !self.queues[queue].routed || again {
             self.route(router, base, input, queue);
+        }
+        if !self.plant.shared_by.is_empty() {
+            self.take_emptiest(base, queue);
         }
         let (now, room) = (self.now, self.fits(base, queue));
         match room {
@@ -171,12 +168,30 @@ impl Partition {
             Room::WithCredits => {
                 let out = self.queues[queue].out;
                 self.outputs[(base + u32::from(out)) as usize].awaited = true;
-                let bit = input as u32 - base;
-                let words = self.routers[router as usize].words;
-                self.waits[(words + bit / 64) as usize].starved |= 1 << (bit % 64);
+                let Input { word, bit, .. } = self.inputs[input];
+                self.waits[word as usize].starved |= 1 << bit;
             }
         }
         false
+    }
+
+    /// Are the heads of an input routed every time that they are considered?
+    #[inline(always)]
+    fn reconsidered(&self, input: usize) -> bool {
+        let Watches { reconsiders, transit, .. } = self.watches;
+        reconsiders && (transit || self.inputs[input].kind == PortKind::Host)
+    }
+
+    /// Of the VCs of its class, a head takes the one with most credits, and the first of these.
+    fn take_emptiest(&mut self, base: u32, queue: usize) {
+        let Queue { out, vc, .. } = self.queues[queue];
+        let output = &self.outputs[(base + u32::from(out)) as usize];
+        if output.kind == PortKind::Link {
+            let classes = self.plant.shared_by[usize::from(output.class)];
+            let mates = (vc % classes..output.vcs).step_by(usize::from(classes));
+            let credits = |vc: &u8| std::cmp::Reverse(output.credits(&self.credits, *vc));
+            self.queues[queue].vc = mates.min_by_key(credits).unwrap_or(vc);
+        }
     }
 
     /// Is there room for a head that has been routed?
@@ -187,7 +202,7 @@ impl Partition {
         if output.busy_until > self.now {
             return Room::From(output.busy_until);
         }
-        if output.kind == PortKind::Link && output.credits(&self.credits, vc) < u32::from(size) {
+        if output.credits(&self.credits, vc) < self.plant.room(output.class, size) {
             return Room::WithCredits;
         }
         let backlog = output.link_free.saturating_sub(self.now);
@@ -201,29 +216,30 @@ impl Partition {
     /// Decides where the head of a queue goes.
     #[inline(never)]
     fn route(&mut self, router: u32, base: u32, input: usize, queue: usize) {
-        let Self { routers, inputs, outputs, credits, plant, routing, queues, pool, now, .. } =
-            self;
+        let Self { routers, inputs, outputs, credits, plant, unsettled, .. } = self;
+        let Self { routing, queues, pool, now, vcs, .. } = self;
         let state = &mut routers[router as usize];
         let vc = VcId((queue as u32 - inputs[input].queues) as u8);
         let queue = &mut queues[queue];
         let packet = &mut pool[queue.head].packet;
         let header = &mut packet.header;
-        queue.routed = true;
+        (queue.routed, queue.size) = (true, packet.size);
         header.arrive(state.id);
         if header.ends_at(state.id) {
             (queue.out, queue.vc) = (packet.port.0, 0);
             return;
         }
-        let first = base as usize;
-        let outputs = &outputs[first..first + usize::from(state.ports)];
+        let (vcs, now) = (*vcs, *now);
+        let queues = PortQueues { outputs, credits, plant, unsettled, base, vcs, now };
         let mut view = RouterView {
             router: state.id,
             input: PortId((input as u32 - base) as u16),
             vc,
             port: packet.port,
             class: 0,
-            now: *now,
-            queues: &PortQueues { outputs, credits, plant },
+            now,
+            size: queue.size,
+            queues: &queues,
             rng: &mut state.rng,
         };
         let hop = routing.route(&mut view, header);
@@ -250,7 +266,7 @@ impl Partition {
             let index = base + u32::from(port);
             let input = &self.inputs[index as usize];
             let (next, decided) = (input.next_request, input.occupied.is_power_of_two());
-            let again = self.watches.reconsiders && input.kind == PortKind::Host;
+            let again = self.reconsidered(index as usize);
             if port != winner {
                 if decided && !again {
                     // Its only head wants this output: nothing to try before it is idle.
@@ -319,13 +335,18 @@ impl Partition {
     /// Moves the head of the requested VC of `port` to the output.
     fn grant(&mut self, base: u32, port: u16, out: u16) {
         let now = self.now;
-        let input_index = (base + u32::from(port)) as usize;
-        let input = &mut self.inputs[input_index];
+        let (input_index, out_index) = (base + u32::from(port), base + u32::from(out));
+        let input = &mut self.inputs[input_index as usize];
+        let output = &mut self.outputs[out_index as usize];
         let in_vc = input.request;
-        let queue_index = input.queues as usize + usize::from(in_vc);
-        let queue = self.queues[queue_index];
-        let slot = &self.pool[queue.head];
-        let (size, next, arrival) = (u32::from(queue.size), slot.next, slot.arrival);
+        let head = &mut self.queues[input.queues as usize + usize::from(in_vc)];
+        let queue = *head;
+        let size = u32::from(queue.size);
+        let Slot { mut packet, next, arrival } = self.pool.remove(queue.head);
+
+        // The next packet of the VC becomes its head.
+        (head.head, head.routed) = (next, false);
+        input.occupied &= !(u64::from(next == NONE) << in_vc);
 
         // The crossbar is held until the tail has passed. The tail of an injected packet is already
         // in the queue.
@@ -349,9 +370,8 @@ impl Partition {
         if self.plant.allocator.pointer == Pointer::OnGrant {
             input.pointer = in_vc + 1;
         }
-        let upstream = input.upstream;
+        let (upstream, more) = (input.upstream, input.occupied != 0);
 
-        let output = &mut self.outputs[(base + u32::from(out)) as usize];
         output.busy_until = write_until;
         output.pointer = port + 1;
         let departure = output.link_free.max(now + self.plant.pipeline);
@@ -359,48 +379,46 @@ impl Partition {
         output.sent += self.collector.overlap(departure, size);
         self.collector.grants += 1;
 
-        // The next packet of the VC becomes its head.
-        let queue_slot = &mut self.queues[queue_index];
-        if next == NONE {
-            queue_slot.head = NONE;
-            let input = &mut self.inputs[input_index];
-            input.occupied &= !(1 << in_vc);
-        } else {
-            queue_slot.head = next;
-            queue_slot.routed = false;
-            queue_slot.size = self.pool[next].packet.size;
+        let (router, exit, downstream) = (output.router, output.exit, output.downstream);
+        let onward = output.kind == PortKind::Link;
+        // Without a branch: whether a packet stays in the network is hardly predictable.
+        let taken = if onward { size } else { 0 };
+        output.queued += taken;
+        *output.credits_mut(&mut self.credits, queue.vc) -= taken;
+        if self.watches.queues && exit {
+            self.soil(router);
         }
-
         if let Some(observed) = &mut self.dependencies {
-            let to = (output.kind == PortKind::Link).then_some((out, queue.vc));
+            let to = onward.then_some((out, queue.vc));
             let from = (!injection).then_some((port, in_vc));
-            observed.add(output.router, from, to);
-        }
-        let (router, exit, kind) = (output.router, output.exit, output.kind);
-        let downstream = output.downstream;
-        if kind == PortKind::Link {
-            output.queued += size;
-            *output.credits_mut(&mut self.credits, queue.vc) -= size;
-            if self.watches.queues && exit {
-                self.soil(router);
+            if self.plant.escape.is_none_or(|escape| escape.0 == queue.vc) {
+                observed.add(router, from, to);
             }
         }
-        if self.inputs[input_index].occupied != 0 {
-            self.ripen_at(input_index as u32, read_until);
+        if onward && !self.unsettled.is_empty() {
+            self.unsettle(base + u32::from(out), queue.vc, queue.size, departure);
         }
-        let mut packet = self.pool.remove(queue.head);
+        if more {
+            self.ripen_at(input_index, read_until);
+        }
         if injection {
-            packet.injected = now;
+            if self.nics.is_some() {
+                self.stamp(&packet);
+            } else {
+                packet.mark = now;
+            }
             if self.watches.injections {
                 let state = &self.routers[router as usize];
-                let queue = injection_queue(state, base + u32::from(port), now);
-                self.routing.injection(queue, Injection::Left, &packet.header);
+                let queue = injection_queue(state, input_index, now);
+                // A copy, so that the packet itself can stay in registers.
+                let header = packet.header;
+                self.routing.injection(queue, Injection::Left, &header);
             }
             self.inject(upstream.port, router, &packet, now - waited_from);
         } else {
             self.return_credit(upstream, in_vc, queue.size);
         }
-        if kind == PortKind::Link {
+        if onward {
             packet.header.place = queue.place;
             packet.header.hops += 1;
             self.depart(downstream, queue.vc, packet, departure + downstream.latency);
@@ -410,9 +428,11 @@ impl Partition {
     }
 
     /// A packet leaves its injection queue.
+    #[inline(always)]
     fn inject(&mut self, host: u32, router: u32, packet: &Packet, blocked: u32) {
         let now = self.now;
         let size = u32::from(packet.size);
+        let index = host;
         let host = &mut self.hosts[host as usize];
         host.queued -= size;
         self.collector.injected += 1;
@@ -423,13 +443,19 @@ impl Partition {
             self.collector.blocked += u64::from(blocked);
             self.paths[router as usize][packet.header.kind.index()] += 1;
         }
+        if self.nics.is_some() {
+            self.refill(index);
+        }
     }
 
     /// A packet leaves the network; its last phit is consumed in the cycle before `delivered`.
+    #[inline(always)]
     fn eject(&mut self, host: u32, packet: &Packet, delivered: Cycle) {
+        let unpack = self.nics.is_some();
+        let injected = if unpack { self.unpack(host, packet, delivered) } else { packet.mark };
         let sample = Delivery {
             generated: packet.generated,
-            injected: packet.injected,
+            injected,
             delivered,
             size: packet.size,
             hops: packet.header.hops,

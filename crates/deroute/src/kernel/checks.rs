@@ -20,6 +20,17 @@ pub(super) fn conservation(partitions: &[Partition]) -> Result<(), RunError> {
     if partitions.iter().any(|p| p.outbox.iter().any(|mail| !mail.is_empty())) {
         return Err(RunError::Invariant("mail between partitions was left behind".into()));
     }
+    for partition in partitions {
+        let (Some(nics), live) =
+            (&partition.nics, partition.pool.live() + partition.arrivals.len())
+        else {
+            continue;
+        };
+        if nics.parcels.live() != live {
+            let parcels = nics.parcels.live();
+            return Err(RunError::Invariant(format!("{parcels} parcels of {live} packets")));
+        }
+    }
     if generated != delivered + live {
         return Err(RunError::Invariant(format!(
             "{generated} packets generated, but {delivered} delivered and {live} in the network"
@@ -215,7 +226,8 @@ impl Watchdog {
                 let output = &partition.outputs[out as usize];
                 if output.kind == PortKind::Link
                     && now - partition.pool[queue.head].arrival >= self.patience
-                    && output.credits(&partition.credits, queue.vc) < u32::from(queue.size)
+                    && output.credits(&partition.credits, queue.vc)
+                        < plant.room(output.class, queue.size)
                 {
                     let channel = (first + input.router, (index as u32 - base) as u16, vc);
                     waits.insert(channel, far_end(plant, partition, first, out, queue.vc));

@@ -27,6 +27,7 @@ pub(super) struct Observed {
 
 impl Observed {
     /// Records a grant. Packets from a host or to a host depend on nothing, or hold up nothing.
+    #[cold]
     pub(super) fn add(&mut self, router: u32, from: Option<(u16, u8)>, to: Option<(u16, u8)>) {
         if let (Some(from), Some(to)) = (from, to) {
             self.turns.insert((router, from, to));

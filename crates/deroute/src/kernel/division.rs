@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::nic::Nics;
 use super::packet::{NONE, Pool};
 use super::partition::Partition;
 use super::plant::Plant;
@@ -11,7 +12,7 @@ use crate::ids::{Cycle, HostId, PortId, RouterId};
 use crate::probe::PathKind;
 use crate::probe::collect::Collector;
 use crate::rng::{Owner, Stream};
-use crate::spec::Arbiter;
+use crate::spec::{Arbiter, Sensing};
 use crate::topology::Peer;
 
 /// Which partition simulates each router, and how ports are numbered.
@@ -41,6 +42,8 @@ impl Division<'_> {
         let (first, end) = (self.firsts[index as usize], self.firsts[index as usize + 1]);
         let routing = (plant.routing.agent)(RouterId(first), end - first);
         let horizon = plant.horizon();
+        let ports = (first..end).map(|router| plant.topology.radix(RouterId(router)));
+        let widest = ports.max().unwrap_or(0);
         let mut partition = Partition {
             plant: Arc::clone(plant),
             index,
@@ -53,21 +56,25 @@ impl Division<'_> {
             outputs: Vec::new(),
             queues: Vec::new(),
             credits: Vec::new(),
+            unsettled: Vec::new(),
+            vcs: plant.classes.iter().map(|class| usize::from(class.vcs)).max().unwrap_or(0),
             waits: Vec::new(),
             hosts: Vec::new(),
             pool: Pool::new(),
+            nics: plant.jobs.as_ref().map(|jobs| Box::new(Nics::new(jobs, horizon))),
             arrivals: Wheel::new(horizon),
             credit_returns: Wheel::new(horizon),
+            settlings: Wheel::new(if plant.sensing == Sensing::Both { 0 } else { horizon }),
             ripenings: Wheel::new(horizon),
             generations: Wheel::new(horizon),
             deliveries: Wheel::new(horizon),
             messages: Vec::new(),
             free_messages: Vec::new(),
-            awake: vec![0; (end - first) as usize + 1].into(),
-            awake_count: 0,
+            awake: vec![0; (end - first).div_ceil(64) as usize],
             dirty: Vec::new(),
             outgoing: Vec::new(),
-            requested: Vec::new(),
+            requested: vec![0; usize::from(widest) + 1].into(),
+            requested_count: 0,
             losers: Vec::new(),
             rivals: Vec::new(),
             outbox: (0..self.firsts.len() - 1).map(|_| Mail::default()).collect(),
@@ -77,6 +84,9 @@ impl Division<'_> {
         };
         for router in first..end {
             self.add_router(&mut partition, RouterId(router));
+        }
+        if plant.sensing != Sensing::Both {
+            partition.unsettled = vec![0; partition.outputs.len() * partition.vcs];
         }
         partition
     }
@@ -93,7 +103,6 @@ impl Division<'_> {
             port_base: partition.inputs.len() as u32,
             ports,
             words,
-            awake: false,
             dirty: false,
             rng: Stream::new(self.plant.times.seed, Owner::Router(id.0)),
         });
@@ -111,7 +120,7 @@ impl Division<'_> {
                 let index = self.add_host(partition, host);
                 let link =
                     Link { partition: partition.index, port: index, latency: plant.host_latency };
-                (PortKind::Host, u8::MAX, 1, 0, link)
+                (PortKind::Host, u8::MAX, 1, u32::MAX, link)
             }
             Peer::Router { router, port, class } => {
                 let (to, port) = self.port_in_partition(router, port);
@@ -126,6 +135,8 @@ impl Division<'_> {
             occupied: 0,
             upstream: link,
             router: local,
+            word: partition.routers[local as usize].words + u32::from(port.0) / 64,
+            bit: (port.0 % 64) as u8,
             pointer: 0,
             vcs,
             request: 0,
@@ -162,8 +173,16 @@ impl Division<'_> {
     /// Adds the host of the port that is being added.
     fn add_host(&self, partition: &mut Partition, id: HostId) -> u32 {
         let (index, port) = (partition.hosts.len() as u32, partition.inputs.len() as u32);
-        let (source, next) = self.plant.workload.source(id, self.plant.times.seed);
-        partition.hosts.push(Host { id, source, next, queued: 0, port, injected: 0, accepted: 0 });
+        let (source, mut next) = self.plant.workload.source(id, self.plant.times.seed);
+        let mut nic = NONE;
+        if let (Some(jobs), Some(nics)) = (&self.plant.jobs, &mut partition.nics)
+            && let Some(seat) = jobs.seat(id)
+        {
+            (nic, next) = nics.add(index, seat, &jobs.jobs[seat.job as usize]);
+        }
+        let (queued, injected, accepted) = (0, 0, 0);
+        let host = Host { id, source, next, queued, port, nic, injected, accepted };
+        partition.hosts.push(host);
         if next != Cycle::MAX {
             let at = next.min(partition.generations.horizon());
             partition.generations.push(at, index);

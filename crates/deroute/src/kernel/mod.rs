@@ -10,6 +10,8 @@ mod allocate;
 mod checks;
 mod dependencies;
 mod division;
+mod jobs;
+mod nic;
 mod packet;
 mod partition;
 mod plant;
@@ -46,6 +48,8 @@ pub struct Footprint {
     pub fixed_bytes: u64,
     /// With every injection queue and buffer full; `u64::MAX` if injection queues are unlimited.
     pub worst_bytes: u64,
+    /// Phits of all messages of the workload: what the time of a run follows.
+    pub message_phits: u64,
 }
 
 /// How to run. Nothing here changes a result.
@@ -152,6 +156,11 @@ impl Simulation {
     pub fn run(&self, options: &RunOptions, watch: &mut Watcher<'_>) -> Result<Outcome, RunError> {
         let mut network = Running::new(&self.plant, options, self.spec.checks.dependencies);
         network.full_checks = self.spec.checks.full;
+        if self.plant.jobs.is_some() {
+            network.run_jobs(watch)?;
+            network.audit()?;
+            return Ok(summary::outcome(&network, true, self.spec.probes.links));
+        }
         let warmed_up = network.warm_up(watch)?;
         network.measure(watch)?;
         network.audit()?;
@@ -220,14 +229,19 @@ impl Running {
                 self.advance(warmup, u64::from(warmup) + u64::from(times.measure), watch)?;
                 Ok(true)
             }
-            WarmupTimes::Automatic { interval, limit } => {
+            WarmupTimes::Automatic { interval, limit, growth } => {
                 self.observe(interval, limit);
                 let total = u64::from(limit) + u64::from(times.measure);
                 let mut warmed_up = false;
                 while !warmed_up && self.now < limit {
-                    let to = self.now.saturating_add(5 * interval).min(limit);
+                    let step = if growth.is_some() { interval } else { 5 * interval };
+                    let to = self.now.saturating_add(step).min(limit);
                     self.advance(to, total, watch)?;
-                    warmed_up = summary::mser_accepts(&self.intervals(interval));
+                    let series = self.intervals(interval);
+                    warmed_up = match growth {
+                        None => summary::mser_accepts(&series),
+                        Some(window) => summary::stopped_growing(&series, window),
+                    };
                 }
                 // What was granted before may still be delivered: begin after that.
                 let margin = self.plant.horizon().min(1 << 20);
@@ -280,9 +294,14 @@ impl Running {
         full.map(|sums| sums.latency as f64 / sums.packets as f64).collect()
     }
 
+    /// Cycles between two calls of the watcher.
+    fn chunk(&self) -> Cycle {
+        (CHUNK / self.plant.topology.hosts()).clamp(20, 1_000)
+    }
+
     /// Runs to cycle `to`, with the checks on the way.
     fn advance(&mut self, to: Cycle, of: u64, watch: &mut Watcher<'_>) -> Result<(), RunError> {
-        let chunk = (CHUNK / self.plant.topology.hosts()).clamp(20, 1_000);
+        let chunk = self.chunk();
         while self.now < to {
             let mut next = self.now.saturating_add(chunk).min(to);
             if let Some(samples) = &mut self.samples {
@@ -373,13 +392,21 @@ fn footprint(plant: &Plant) -> Footprint {
         + hosts * bytes::<state::Host>() as u64
         + routers * (bytes::<state::Router>() + bytes::<[u32; PathKind::ALL.len()]>()) as u64
         + 4 * u64::from(plant.horizon());
-    let smallest = u64::from(plant.workload.packet_sizes().0);
+    let smallest = u64::from(plant.packet_sizes().0);
     let packet = bytes::<packet::Slot>() as u64;
     let deepest = plant.classes.iter().map(|c| u64::from(c.buffer) * u64::from(c.vcs)).max();
-    let in_network = (links * deepest.unwrap_or(0)).div_ceil(smallest) * packet;
-    let worst = match plant.injection_queue {
-        u32::MAX => u64::MAX,
-        queue => fixed + in_network + hosts * u64::from(queue).div_ceil(smallest) * packet,
+    let in_network = (links * deepest.unwrap_or(0)).div_ceil(smallest);
+    let host_queues = hosts * u64::from(plant.nic_queue()).div_ceil(smallest);
+    let Some((ranks, packets)) = jobs::footprint(plant, in_network + host_queues) else {
+        let worst = match plant.injection_queue {
+            u32::MAX => u64::MAX,
+            queue => fixed + (in_network + hosts * u64::from(queue).div_ceil(smallest)) * packet,
+        };
+        return Footprint { fixed_bytes: fixed, worst_bytes: worst, message_phits: 0 };
     };
-    Footprint { fixed_bytes: fixed, worst_bytes: worst }
+    let fixed = fixed + ranks;
+    let packet = packet + bytes::<nic::Parcel>() as u64;
+    let worst = fixed.saturating_add(packets.saturating_mul(packet));
+    let message_phits = plant.jobs.as_ref().map_or(0, |jobs| jobs.work().1);
+    Footprint { fixed_bytes: fixed, worst_bytes: worst, message_phits }
 }

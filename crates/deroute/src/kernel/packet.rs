@@ -1,6 +1,6 @@
 //! Packets and their pool.
 
-use crate::ids::{Cycle, PortId};
+use crate::ids::{Cycle, PortId, RouterId};
 use crate::routing::Header;
 
 /// End of a list.
@@ -10,13 +10,21 @@ pub(super) const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
     pub(super) generated: Cycle,
-    /// Cycle of the first grant.
-    pub(super) injected: Cycle,
+    /// Cycle of the first grant; in a run with a workload, the packet's parcel.
+    pub(super) mark: u32,
     pub(super) header: Header,
     /// Port of the destination host on its router.
     pub(super) port: PortId,
     /// Phits.
     pub(super) size: u16,
+}
+
+/// Fills memory that waits for a packet.
+impl Default for Packet {
+    fn default() -> Self {
+        let header = Header::new(RouterId(0));
+        Self { generated: 0, mark: 0, header, port: PortId(0), size: 0 }
+    }
 }
 
 /// A packet in a queue: half a cache line.
@@ -30,7 +38,7 @@ pub(super) struct Slot {
 }
 
 /// A packet on its way to an input buffer: half a cache line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flight {
     pub(super) packet: Packet,
     pub(super) port: u32,
@@ -56,25 +64,30 @@ impl Pool {
     #[inline]
     pub(super) fn insert(&mut self, packet: Packet, arrival: Cycle) -> u32 {
         self.live += 1;
-        let slot = Slot { packet, next: NONE, arrival };
         if self.free == NONE {
-            self.slots.push(slot);
-            return self.slots.len() as u32 - 1;
+            self.grow();
         }
         let index = self.free;
-        let place = &mut self.slots[index as usize];
-        self.free = place.next;
-        *place = slot;
+        let slot = &mut self.slots[index as usize];
+        self.free = slot.next;
+        *slot = Slot { packet, next: NONE, arrival };
         index
     }
 
+    /// Adds a free slot.
+    #[cold]
+    fn grow(&mut self) {
+        self.free = self.slots.len() as u32;
+        self.slots.push(Slot { packet: Packet::default(), next: NONE, arrival: 0 });
+    }
+
     #[inline]
-    pub(super) fn remove(&mut self, index: u32) -> Packet {
+    pub(super) fn remove(&mut self, index: u32) -> Slot {
         self.live -= 1;
         let slot = &mut self.slots[index as usize];
-        slot.next = self.free;
+        let next = std::mem::replace(&mut slot.next, self.free);
         self.free = index;
-        slot.packet
+        Slot { next, ..*slot }
     }
 
     /// Packets in the pool.

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::nic::Nics;
 use super::packet::{Flight, NONE, Packet, Pool};
 use super::plant::Plant;
 use super::state::{
@@ -17,6 +18,7 @@ use crate::ids::{Cycle, PortId, RouterId};
 use crate::probe::PathKind;
 use crate::probe::collect::Collector;
 use crate::routing::{self, Header, Injection, Message, Routing, Watches};
+use crate::spec::Sensing;
 
 pub(super) struct Partition {
     pub(super) plant: Arc<Plant>,
@@ -31,14 +33,23 @@ pub(super) struct Partition {
     pub(super) queues: Vec<Queue>,
     /// Phits free at the other end, per output and VC beyond the first ones.
     pub(super) credits: Vec<u32>,
+    /// Phits granted that have yet to be sent, or whose credits are not expected yet, per output and
+    /// VC; empty if the length of a queue does not depend on it.
+    pub(super) unsettled: Vec<u32>,
+    /// VCs of an output in `unsettled`.
+    pub(super) vcs: usize,
     /// What the input ports of each router wait for.
     pub(super) waits: Vec<Waits>,
     pub(super) hosts: Vec<Host>,
     pub(super) pool: Pool,
+    /// Interfaces of the hosts that run a rank, and what packets carry, in a run with a workload.
+    pub(super) nics: Option<Box<Nics>>,
     /// Heads on their way to input buffers.
     pub(super) arrivals: Wheel<Flight, 14>,
     /// Credits on their way to outputs.
     pub(super) credit_returns: Wheel<u64, 15>,
+    /// Phits that are unsettled no more.
+    pub(super) settlings: Wheel<u64, 15>,
     /// Input ports that become ripe.
     pub(super) ripenings: Wheel<u32, 30>,
     /// Hosts that generate a packet.
@@ -48,12 +59,14 @@ pub(super) struct Partition {
     /// Messages on their way: sender and content, by slot.
     pub(super) messages: Vec<(RouterId, u32)>,
     pub(super) free_messages: Vec<u32>,
-    /// Routers with a ripe port, each once; `awake_count` of them, and room for one more.
-    pub(super) awake: Box<[u32]>,
-    pub(super) awake_count: usize,
+    /// Routers with a ripe port, one bit each.
+    pub(super) awake: Vec<u64>,
     pub(super) dirty: Vec<u32>,
     pub(super) outgoing: Vec<Message>,
-    pub(super) requested: Vec<u16>,
+    /// Outputs that are requested in this round, each once; `requested_count` of them, and room for
+    /// one more.
+    pub(super) requested: Box<[u16]>,
+    pub(super) requested_count: usize,
     pub(super) losers: Vec<u16>,
     /// Ports that request one output of an ideal switch.
     pub(super) rivals: Vec<u16>,
@@ -83,8 +96,12 @@ impl Partition {
             if !self.dirty.is_empty() {
                 self.refresh();
             }
-            for index in 0..std::mem::take(&mut self.awake_count) {
-                self.allocate(self.awake[index]);
+            for word in 0..self.awake.len() {
+                let mut bits = std::mem::take(&mut self.awake[word]);
+                while bits != 0 {
+                    self.allocate(word as u32 * 64 + bits.trailing_zeros());
+                    bits &= bits - 1;
+                }
             }
             self.now = now + 1;
         }
@@ -93,61 +110,52 @@ impl Partition {
     /// Applies everything that is due. Within a cycle the order does not matter.
     #[inline]
     fn apply(&mut self, now: Cycle) {
-        while let Some(due) = self.credit_returns.take(now) {
-            let events = self.credit_returns.events(due).iter();
-            touch(events.map(|event| self.outputs[read_credit(*event).0 as usize].queued));
-            for index in 0..due.len() {
-                let (port, vc, size) = read_credit(self.credit_returns.event(due, index));
+        let mut credits = std::mem::take(&mut self.credit_returns);
+        credits.drain(now, |events| {
+            touch(events.iter().map(|event| self.outputs[read_credit(*event).0 as usize].queued));
+            for event in events {
+                let (port, vc, size) = read_credit(*event);
                 self.credit(port, vc, size);
             }
-            self.credit_returns.done(due);
-        }
-        while let Some(due) = self.arrivals.take(now) {
-            let events = self.arrivals.events(due).iter();
-            touch(events.map(|flight| self.inputs[flight.port as usize].queues));
-            for index in 0..due.len() {
-                let flight = self.arrivals.event(due, index);
-                self.enqueue(flight);
-            }
-            self.arrivals.done(due);
-        }
-        while let Some(due) = self.ripenings.take(now) {
-            for index in 0..due.len() {
-                self.ripen(self.ripenings.event(due, index));
-            }
-            self.ripenings.done(due);
+        });
+        self.credit_returns = credits;
+        let mut ripenings = std::mem::take(&mut self.ripenings);
+        ripenings.drain(now, |ports| ports.iter().for_each(|port| self.ripen(*port)));
+        self.ripenings = ripenings;
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        arrivals.drain(now, |flights| {
+            touch(flights.iter().map(|flight| self.inputs[flight.port as usize].queues));
+            flights.iter().for_each(|flight| self.enqueue(*flight));
+        });
+        self.arrivals = arrivals;
+        if !self.unsettled.is_empty() {
+            self.settle(now);
         }
         while let Some(due) = self.generations.take(now) {
             for index in 0..due.len() {
-                self.generate(self.generations.event(due, index));
+                self.generate(self.generations.events(due)[index]);
             }
             self.generations.done(due);
         }
-        while let Some(due) = self.deliveries.take(now) {
-            for index in 0..due.len() {
-                self.message(self.deliveries.event(due, index));
-            }
-            self.deliveries.done(due);
+        if self.nics.is_some() {
+            self.apply_messages();
         }
+        let mut deliveries = std::mem::take(&mut self.deliveries);
+        deliveries.drain(now, |slots| slots.iter().for_each(|slot| self.message(*slot)));
+        self.deliveries = deliveries;
     }
 
-    /// Puts a router on the awake list of this cycle.
+    /// A router is to be looked at in this cycle.
     #[inline]
     fn wake(&mut self, router: u32) {
-        let state = &mut self.routers[router as usize];
-        // Without a branch: whether it is awake already is hardly predictable.
-        self.awake[self.awake_count] = router;
-        self.awake_count += usize::from(!state.awake);
-        state.awake = true;
+        self.awake[router as usize / 64] |= 1 << (router % 64);
     }
 
     /// An input port is to be looked at in this cycle.
     #[inline]
     fn ripen(&mut self, port: u32) {
-        let router = self.inputs[port as usize].router;
-        let state = &self.routers[router as usize];
-        let bit = port - state.port_base;
-        self.waits[(state.words + bit / 64) as usize].ripe |= 1 << (bit % 64);
+        let Input { router, word, bit, .. } = self.inputs[port as usize];
+        self.waits[word as usize].ripe |= 1 << bit;
         self.wake(router);
     }
 
@@ -173,16 +181,17 @@ impl Partition {
 
     /// A head arrives at an input port.
     #[inline(always)]
-    fn enqueue(&mut self, flight: Flight) {
+    pub(super) fn enqueue(&mut self, flight: Flight) {
         let now = self.now;
         let Flight { port, vc, packet } = flight;
-        let size = packet.size;
         let index = self.pool.insert(packet, now);
         let input = &mut self.inputs[port as usize];
         if self.watches.injections && input.kind == PortKind::Host {
             let state = &self.routers[input.router as usize];
             let queue = injection_queue(state, port, now);
-            self.routing.injection(queue, Injection::Entered, &packet.header);
+            // A copy, so that the packet itself can stay in registers.
+            let header = packet.header;
+            self.routing.injection(queue, Injection::Entered, &header);
         }
         let queue = &mut self.queues[input.queues as usize + usize::from(vc)];
         if queue.head != NONE {
@@ -190,7 +199,7 @@ impl Partition {
             self.pool[tail].next = index;
             return;
         }
-        *queue = Queue { head: index, tail: index, size, out: 0, vc: 0, place: 0, routed: false };
+        (queue.head, queue.tail) = (index, index);
         input.occupied |= 1 << vc;
         let busy_until = input.busy_until;
         if busy_until > now {
@@ -213,6 +222,31 @@ impl Partition {
         }
     }
 
+    /// Phits of an output that depart at `departure` are unsettled until they have begun to, or until
+    /// their credits would be back.
+    pub(super) fn unsettle(&mut self, port: u32, vc: u8, size: u16, departure: Cycle) {
+        self.unsettled[port as usize * self.vcs + usize::from(vc)] += u32::from(size);
+        let until = match self.plant.sensing {
+            Sensing::Waiting => 2 * self.outputs[port as usize].downstream.latency,
+            _ => 1,
+        };
+        self.settlings.push(departure + until, credit(port, vc, size));
+    }
+
+    fn settle(&mut self, now: Cycle) {
+        while let Some(due) = self.settlings.take(now) {
+            for index in 0..due.len() {
+                let (port, vc, size) = read_credit(self.settlings.events(due)[index]);
+                self.unsettled[port as usize * self.vcs + usize::from(vc)] -= size;
+                let Output { router, exit, .. } = self.outputs[port as usize];
+                if self.watches.queues && exit {
+                    self.soil(router);
+                }
+            }
+            self.settlings.done(due);
+        }
+    }
+
     /// Queues that the routing algorithm watches have changed.
     pub(super) fn soil(&mut self, router: u32) {
         let state = &mut self.routers[router as usize];
@@ -226,13 +260,13 @@ impl Partition {
     fn refresh(&mut self) {
         let mut dirty = std::mem::take(&mut self.dirty);
         for &index in &dirty {
-            let Self { routers, outputs, credits, plant, routing, outgoing, .. } = self;
+            let Self { routers, outputs, credits, plant, unsettled, .. } = self;
+            let Self { routing, outgoing, vcs, now, .. } = self;
             let router = &mut routers[index as usize];
             router.dirty = false;
-            let base = router.port_base as usize;
-            let outputs = &outputs[base..base + usize::from(router.ports)];
-            let id = router.id;
-            routing.queues_changed(id, &PortQueues { outputs, credits, plant }, outgoing);
+            let (id, base, vcs, now) = (router.id, router.port_base, *vcs, *now);
+            let queues = PortQueues { outputs, credits, plant, unsettled, base, vcs, now };
+            routing.queues_changed(id, &queues, outgoing);
             let mut outgoing = std::mem::take(&mut self.outgoing);
             for message in outgoing.drain(..) {
                 self.send(id, message);
@@ -268,6 +302,10 @@ impl Partition {
     fn generate(&mut self, index: u32) {
         let now = self.now;
         let host = &mut self.hosts[index as usize];
+        if host.nic != NONE {
+            self.drive(index);
+            return;
+        }
         if host.next > now {
             let at = host.next.min(now + self.generations.horizon());
             self.generations.push(at, index);
@@ -290,15 +328,17 @@ impl Partition {
         host.queued += size;
         self.collector.generated += 1;
         self.collector.generated_phits += u64::from(measured) * u64::from(size);
+        let port = host.port;
+        let mark = if self.nics.is_some() { self.synthetic_parcel() } else { now };
         let topology = &self.plant.topology;
         let packet = Packet {
             generated: now,
-            injected: now,
+            mark,
             header: Header::new(topology.router_of(demand.destination)),
             port: topology.port_of(demand.destination),
             size: demand.size,
         };
-        let flight = Flight { port: host.port, vc: 0, packet };
+        let flight = Flight { port, vc: 0, packet };
         match self.plant.host_latency {
             0 => self.enqueue(flight),
             latency => self.arrivals.push(now + latency, flight),
@@ -311,8 +351,11 @@ impl Partition {
         let flight = Flight { port: link.port, vc, packet };
         if link.partition == self.index {
             self.arrivals.push(at, flight);
-        } else {
-            self.outbox[link.partition as usize].arrivals.push((at, flight));
+            return;
+        }
+        self.outbox[link.partition as usize].arrivals.push((at, flight));
+        if self.nics.is_some() {
+            self.post_parcel(link.partition, &packet);
         }
     }
 
@@ -331,6 +374,9 @@ impl Partition {
     pub(super) fn receive(&mut self, mail: &mut Mail) {
         for (at, event) in mail.credits.drain(..) {
             self.credit_returns.push(at, event);
+        }
+        if self.nics.is_some() {
+            self.receive_parcels(mail);
         }
         for (at, flight) in mail.arrivals.drain(..) {
             self.arrivals.push(at, flight);

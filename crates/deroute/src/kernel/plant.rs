@@ -3,11 +3,15 @@
 
 use std::sync::Arc;
 
-use crate::ids::{Cycle, RouterId};
+use crate::ids::{Cycle, RouterId, VcId};
 use crate::routing::{Fabric, Plan, Planner, queuing};
-use crate::spec::{Allocator, Quantity, Scale, Spec, SpecError, Switch, Warmup};
+use crate::spec::{
+    Allocator, AutomaticWarmup, Quantity, Scale, Sensing, SpareVcs, Spec, SpecError, Switch,
+    Warmup, WarmupRule,
+};
 use crate::topology::{self, Peer, Topology, VcNeed};
 use crate::traffic::{Setting, Workload};
+use crate::workload::Jobs;
 
 /// Links of one class.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +47,7 @@ pub(crate) struct Times {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WarmupTimes {
     Fixed(Cycle),
-    Automatic { interval: Cycle, limit: Cycle },
+    Automatic { interval: Cycle, limit: Cycle, growth: Option<usize> },
 }
 
 pub(crate) struct Plant {
@@ -57,8 +61,18 @@ pub(crate) struct Plant {
     /// Phits per output port; `u32::MAX` is unlimited.
     pub(crate) output_buffer: u32,
     pub(crate) allocator: Allocator,
+    pub(crate) sensing: Sensing,
+    /// Classes of VCs in each link class that share its spare VCs; empty if these are not used.
+    pub(crate) shared_by: Vec<u8>,
+    /// A VC takes a packet only while it is empty.
+    pub(crate) atomic: bool,
+    /// The VC that every head can turn to.
+    pub(crate) escape: Option<VcId>,
     pub(crate) routing: Plan,
+    /// The synthetic traffic.
     pub(crate) workload: Workload,
+    /// The programs, if there are any.
+    pub(crate) jobs: Option<Jobs>,
     pub(crate) times: Times,
     pub(crate) scale: Scale,
 }
@@ -98,8 +112,26 @@ impl Plant {
             Fabric { topology: Arc::clone(&topology), latency, vcs, buffers, classes: 1, scale };
         let routing = queuing::plan(&spec.network.queuing, fabric, routing)?;
         enough_vcs(&classes, &*topology, &routing.vcs)?;
-        let times = times(spec, &scale)?;
+        let sensing = spec.network.sensing;
+        let agent = (routing.agent)(RouterId(0), 1);
+        if sensing == Sensing::Waiting && agent.watches().queues {
+            let message = "this routing is told when a queue changes, and what waits for a link \
+                           changes in every cycle";
+            let choices = ["both", "output", "downstream"];
+            return Err(SpecError::new("network.sensing", message).choices(choices));
+        }
+        let shared_by = match spec.network.spare_vcs {
+            SpareVcs::Unused => Vec::new(),
+            // Whoever keeps a VC to escape through has shared out the others.
+            SpareVcs::Emptiest if agent.escape().is_some() => Vec::new(),
+            SpareVcs::Emptiest => shared_by(&classes, &*topology, &routing.vcs),
+        };
+        let mut times = times(spec, &scale)?;
         let setting = Setting { topology: &*topology, seed: spec.run.seed };
+        let jobs = jobs(spec, &scale, &setting)?;
+        if let Some(jobs) = &jobs {
+            (times.warmup, times.measure) = (WarmupTimes::Fixed(0), jobs.limit);
+        }
         let measure_from = match times.warmup {
             WarmupTimes::Fixed(warmup) => Some(warmup),
             WarmupTimes::Automatic { .. } => None,
@@ -120,8 +152,13 @@ impl Plant {
             crossbar: Crossbar::Ideal,
             output_buffer: u32::MAX,
             allocator: Allocator::default(),
+            sensing,
+            shared_by,
+            atomic: agent.atomic(),
+            escape: agent.escape(),
             routing,
             workload,
+            jobs,
             times,
             scale,
         };
@@ -166,7 +203,7 @@ impl Plant {
 
     /// Every buffer that a packet passes must hold the largest one.
     fn packets_fit(&self, spec: &Spec) -> Result<(), SpecError> {
-        let largest = u32::from(self.workload.packet_sizes().1);
+        let largest = u32::from(self.packet_sizes().1);
         let short = |path: String, buffer: u32| {
             let message = format!("{buffer} phits cannot hold a packet of {largest} phits");
             Err(SpecError::new(path, message).choices([format!("at least {largest} phits")]))
@@ -203,13 +240,43 @@ impl Plant {
         Ok(())
     }
 
+    /// Credits that a packet needs on a link of a class.
+    #[inline]
+    pub(crate) fn room(&self, class: u8, size: u16) -> u32 {
+        if self.atomic
+            && let Some(class) = self.classes.get(usize::from(class))
+        {
+            return class.buffer;
+        }
+        u32::from(size)
+    }
+
+    /// Smallest and largest packet in phits.
+    pub(crate) fn packet_sizes(&self) -> (u16, u16) {
+        match &self.jobs {
+            None => self.workload.packet_sizes(),
+            Some(jobs) if self.workload.is_silent() => (1, jobs.packet),
+            Some(jobs) => (1, jobs.packet.max(self.workload.packet_sizes().1)),
+        }
+    }
+
+    /// Phits in the injection queue of a host that runs a rank. Where the queue is unlimited, its
+    /// interface cuts packets when they are needed to keep the router busy.
+    pub(crate) fn nic_queue(&self) -> u32 {
+        match self.injection_queue {
+            u32::MAX => self.host_latency + 2 * u32::from(self.packet_sizes().1),
+            limited => limited,
+        }
+    }
+
     /// The farthest ahead that a switch schedules anything but a packet generation.
     pub(crate) fn horizon(&self) -> Cycle {
-        let largest = u32::from(self.workload.packet_sizes().1);
+        let largest = u32::from(self.packet_sizes().1);
         let downstream = self.classes.iter().map(|c| c.buffer.saturating_mul(u32::from(c.vcs)));
         let backlog = self.output_buffer.min(downstream.max().unwrap_or(0));
         let latency = self.classes.iter().map(|c| c.latency).max().unwrap_or(0);
-        backlog + latency + self.pipeline + 2 * largest + self.host_latency + 2
+        let back = if self.sensing == Sensing::Waiting { latency } else { 0 };
+        backlog + latency + back + self.pipeline + 2 * largest + self.host_latency + 2
     }
 
     /// Ports of all routers up to and including each one.
@@ -231,6 +298,29 @@ impl Plant {
         });
         peers.filter(|peer| matches!(peer, Peer::Router { .. })).count() as u32
     }
+}
+
+/// The programs, if there are any; without them there must be traffic.
+fn jobs(spec: &Spec, scale: &Scale, setting: &Setting<'_>) -> Result<Option<Jobs>, SpecError> {
+    let Some(workload) = &spec.workload else {
+        if spec.traffic.is_silent() {
+            let choices = ["a table", "a table workload instead"];
+            return Err(SpecError::new("traffic", "is missing").choices(choices));
+        }
+        return Ok(None);
+    };
+    let fixed = crate::spec::Run::default();
+    for (key, as_always) in [
+        ("warmup", spec.run.warmup == fixed.warmup),
+        ("measure", spec.run.measure == fixed.measure),
+    ] {
+        if !as_always {
+            let message = "a run with a workload is measured from its first cycle to its end";
+            let choices = ["nothing", "workload.limit"];
+            return Err(SpecError::new(format!("run.{key}"), message).choices(choices));
+        }
+    }
+    Jobs::build(workload, scale, setting).map(Some)
 }
 
 fn check_allocator(allocator: &Allocator, kind: &str) -> Result<(), SpecError> {
@@ -288,6 +378,24 @@ fn enough_vcs(
     Ok(())
 }
 
+/// Observations in which the latency must not grow, if that is the rule.
+fn growth(auto: &AutomaticWarmup) -> Result<Option<usize>, SpecError> {
+    if !(5..=1_000).contains(&auto.window) {
+        let message = format!("{} observations are out of range", auto.window);
+        return Err(SpecError::new("run.warmup.window", message).choices(["5 to 1000"]));
+    }
+    Ok((auto.rule == WarmupRule::StopsGrowing).then_some(auto.window as usize))
+}
+
+/// Classes of VCs that a routing needs in each link class; all VCs where it says nothing.
+fn shared_by(classes: &[LinkClass], topology: &dyn Topology, needs: &[VcNeed]) -> Vec<u8> {
+    let of = |(name, class): (&&str, &LinkClass)| {
+        let need = needs.iter().find(|need| need.class == *name);
+        need.map_or(class.vcs, |need| need.vcs.max(1))
+    };
+    topology.classes().iter().zip(classes).map(of).collect()
+}
+
 fn times(spec: &Spec, scale: &Scale) -> Result<Times, SpecError> {
     let (run, probes) = (&spec.run, &spec.probes);
     let long = |path: &str, quantity: &Quantity| {
@@ -303,6 +411,7 @@ fn times(spec: &Spec, scale: &Scale) -> Result<Times, SpecError> {
         Warmup::Automatic(auto) => WarmupTimes::Automatic {
             interval: cycles(scale, "run.warmup.interval", &auto.interval, 1)?,
             limit: long("run.warmup.limit", &auto.limit)?,
+            growth: growth(auto)?,
         },
     };
     let series = match (&probes.series, &probes.series_before) {

@@ -1,10 +1,12 @@
 //! What a partition is made of: ports, queues, routers, hosts, and what travels between them.
 
+use super::nic::Parcel;
 use super::packet::Flight;
 use super::plant::Plant;
 use crate::ids::{Cycle, HostId, PortId, RouterId, VcId};
 use crate::rng::Stream;
 use crate::routing::Queues;
+use crate::spec::Sensing;
 use crate::traffic::Source;
 
 /// One direction of a port: a buffer per VC. One cache line.
@@ -20,6 +22,9 @@ pub(super) struct Input {
     /// Where credits go: partition, output port there, latency.
     pub(super) upstream: Link,
     pub(super) router: u32,
+    /// Its element in `Partition::waits`, and its bit there.
+    pub(super) word: u32,
+    pub(super) bit: u8,
     /// Round-robin pointer: a VC, or their number, which is the first one again.
     pub(super) pointer: u8,
     pub(super) vcs: u8,
@@ -72,7 +77,7 @@ pub(super) struct Output {
     pub(super) link_free: Cycle,
     /// Phits granted whose credits have not come back.
     pub(super) queued: u32,
-    /// Phits free at the other end, for the first VCs.
+    /// Phits free at the other end, for the first VCs; a host always has room.
     pub(super) credits: [u32; NEAR],
     /// The same for the other VCs: first counter in `Partition::credits`.
     pub(super) more_credits: u32,
@@ -124,8 +129,6 @@ pub(super) struct Router {
     pub(super) ports: u16,
     /// First element in `Partition::waits`.
     pub(super) words: u32,
-    /// On the awake list.
-    pub(super) awake: bool,
     /// On the dirty list.
     pub(super) dirty: bool,
     pub(super) rng: Stream,
@@ -149,6 +152,8 @@ pub(super) struct Host {
     pub(super) queued: u32,
     /// Its port in `Partition::inputs` and `outputs`.
     pub(super) port: u32,
+    /// The interface of its rank in `Nics::nics`; `NONE` if it generates synthetic traffic.
+    pub(super) nic: u32,
     /// Phits in the measurement.
     pub(super) injected: u64,
     pub(super) accepted: u64,
@@ -159,6 +164,8 @@ pub(super) struct Host {
 pub(super) struct Mail {
     /// Time and event.
     pub(super) arrivals: Vec<(Cycle, Flight)>,
+    /// Those of the arrivals, in a run with a workload.
+    pub(super) parcels: Vec<Parcel>,
     /// Time and event.
     pub(super) credits: Vec<(Cycle, u64)>,
 }
@@ -171,6 +178,7 @@ impl Mail {
     /// Moves everything to the end of `other`.
     pub(super) fn append_to(&mut self, other: &mut Self) {
         other.arrivals.append(&mut self.arrivals);
+        other.parcels.append(&mut self.parcels);
         other.credits.append(&mut self.credits);
     }
 }
@@ -189,17 +197,78 @@ pub(super) struct PortQueues<'a> {
     pub(super) outputs: &'a [Output],
     pub(super) credits: &'a [u32],
     pub(super) plant: &'a Plant,
+    pub(super) unsettled: &'a [u32],
+    /// First port of the router.
+    pub(super) base: u32,
+    /// VCs of an output in `unsettled`.
+    pub(super) vcs: usize,
+    pub(super) now: Cycle,
+}
+
+impl PortQueues<'_> {
+    #[inline]
+    fn output(&self, port: PortId) -> &Output {
+        &self.outputs[self.base as usize + port.index()]
+    }
+
+    /// Phits of a VC that count, but for what waits for the link.
+    #[inline]
+    fn counted(&self, port: PortId, vc: VcId) -> u32 {
+        let unsettled =
+            || self.unsettled[(self.base as usize + port.index()) * self.vcs + vc.index()];
+        match self.plant.sensing {
+            Sensing::Both => self.taken(port, vc),
+            Sensing::Output => unsettled(),
+            Sensing::Downstream | Sensing::Waiting => self.taken(port, vc) - unsettled(),
+        }
+    }
+
+    /// What a packet granted now would wait for the link, if that counts.
+    #[inline]
+    fn backlog(&self, port: PortId) -> u32 {
+        match self.plant.sensing {
+            Sensing::Waiting => {
+                let departure = self.now + self.plant.pipeline;
+                self.output(port).link_free.saturating_sub(departure)
+            }
+            _ => 0,
+        }
+    }
 }
 
 impl Queues for PortQueues<'_> {
     #[inline]
     fn port(&self, port: PortId) -> u32 {
-        self.outputs[port.0 as usize].queued
+        let output = self.output(port);
+        if self.plant.sensing == Sensing::Both {
+            return output.queued;
+        }
+        let vcs = (0..output.vcs).map(VcId);
+        vcs.map(|vc| self.counted(port, vc)).sum::<u32>() + self.backlog(port)
     }
 
     #[inline]
     fn vc(&self, port: PortId, vc: VcId) -> u32 {
-        let output = &self.outputs[port.0 as usize];
+        self.counted(port, vc) + self.backlog(port)
+    }
+
+    #[inline]
+    fn class(&self, port: PortId, vc: VcId, classes: u8) -> u32 {
+        let vcs = (vc.0..self.output(port).vcs).step_by(usize::from(classes)).map(VcId);
+        vcs.map(|vc| self.counted(port, vc)).sum::<u32>() + self.backlog(port)
+    }
+
+    #[inline]
+    fn lane(&self, port: PortId, vc: VcId) -> u32 {
+        match self.plant.shared_by.get(usize::from(self.output(port).class)) {
+            Some(classes) => self.class(port, VcId(vc.0 % classes), *classes),
+            None => self.vc(port, vc),
+        }
+    }
+
+    #[inline]
+    fn taken(&self, port: PortId, vc: VcId) -> u32 {
+        let output = self.output(port);
         match output.kind {
             PortKind::Link => {
                 let buffer = self.plant.classes[output.class as usize].buffer;
@@ -207,5 +276,12 @@ impl Queues for PortQueues<'_> {
             }
             _ => 0,
         }
+    }
+
+    #[inline]
+    fn fits(&self, port: PortId, vc: VcId, size: u16) -> bool {
+        let output = self.output(port);
+        output.kind != PortKind::Link
+            || output.credits(self.credits, vc.0) >= self.plant.room(output.class, size)
     }
 }

@@ -1,7 +1,10 @@
 //! From whole-number counts to the result.
 
-use super::Running;
+use hdrhistogram::Histogram;
+
+use super::plant::WarmupTimes;
 use super::state::PortKind;
+use super::{Running, jobs};
 use crate::ids::{PortId, RouterId};
 use crate::outcome::{
     Arrays, Fairness, Latency, LinkUse, Load, Outcome, Packets, PathShare, Percentile, Series,
@@ -47,6 +50,23 @@ pub(super) fn mser_accepts(series: &[f64]) -> bool {
     best.is_some_and(|cut| cut <= fives.len() / 2)
 }
 
+/// The least-squares line through the last `window` values does not rise.
+pub(super) fn stopped_growing(series: &[f64], window: usize) -> bool {
+    let Some(first) = series.len().checked_sub(window) else { return false };
+    let middle = (window - 1) as f64 / 2.0;
+    let rise: f64 = series[first..].iter().zip(0..).map(|(y, i)| y * (f64::from(i) - middle)).sum();
+    rise <= 0.0
+}
+
+/// What is known of the run besides its counts.
+struct Course {
+    warmed_up: bool,
+    /// Not warmed up means that the latency never stopped growing.
+    growing: bool,
+    /// The traffic changes while it is measured.
+    changing: bool,
+}
+
 /// Assembles the result.
 pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> Outcome {
     let plant = &network.plant;
@@ -61,7 +81,7 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
     let per_host_cycle = |phits: u64| phits as f64 / (f64::from(hosts) * f64::from(cycles));
     let batch_share = f64::from(hosts) * f64::from(cycles) / BATCHES as f64;
     let accepted: Vec<f64> = total.batches.iter().map(|b| b.phits as f64 / batch_share).collect();
-    let load = Load {
+    let mut load = Load {
         offered: plant.workload.offered(total.from, total.to),
         attempted: per_host_cycle(total.attempted_phits),
         generated: per_host_cycle(total.generated_phits),
@@ -69,7 +89,7 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
         accepted: per_host_cycle(total.sums.phits),
         accepted_ci95: half_width(&accepted),
     };
-    let latency = latency(&total);
+    let mut latency = latency(&total);
     let arrays = arrays(network, cycles, every_link);
     let packets = Packets {
         generated: total.generated,
@@ -79,9 +99,23 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
         in_flight: total.generated - total.delivered,
         measured: total.sums.packets,
     };
-    let changing = plant.workload.changes(total.from, total.to);
+    let course = Course {
+        warmed_up,
+        growing: matches!(plant.times.warmup, WarmupTimes::Automatic { growth: Some(_), .. }),
+        changing: plant.workload.changes(total.from, total.to),
+    };
+    let verdict = if plant.jobs.is_some() {
+        // A run that ends has no steady state to know anything of.
+        (load.accepted_ci95, latency.ci95) = (0.0, 0.0);
+        match jobs::unfinished(network) {
+            None => Verdict { state: State::Completed, reasons: Vec::new() },
+            Some(reason) => Verdict { state: State::Unfinished, reasons: vec![reason] },
+        }
+    } else {
+        verdict(&total, &load, &latency, &course)
+    };
     Outcome {
-        verdict: verdict(&total, &load, &latency, warmed_up, changing),
+        verdict,
         cycle_ns: plant.scale.cycle_ns(),
         phit_bytes: plant.scale.phit_bytes(),
         size: Size { hosts, routers: plant.topology.routers(), links: plant.links() },
@@ -103,11 +137,12 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
             by_generation: columns(&total.by_generation),
             by_delivery: columns(&total.by_delivery),
         }),
+        workload: jobs::outcome(network),
         agents: network.samples.as_ref().map(|samples| samples.record(total.from)),
     }
 }
 
-fn ratio(sum: u64, count: u64) -> f64 {
+pub(super) fn ratio(sum: u64, count: u64) -> f64 {
     if count == 0 { 0.0 } else { sum as f64 / count as f64 }
 }
 
@@ -129,12 +164,17 @@ fn batch_latencies(total: &Collector) -> Vec<f64> {
     full.map(|batch| batch.latency as f64 / batch.packets as f64).collect()
 }
 
-fn latency(total: &Collector) -> Latency {
-    let (count, batches) = (total.sums.packets, batch_latencies(total));
+/// The percentiles of a histogram whose largest value is known.
+pub(super) fn percentiles(histogram: &Histogram<u64>, max: u64) -> Vec<Percentile> {
     let percentile = |percent| Percentile {
         percent,
-        cycles: total.histogram.value_at_quantile(percent / 100.0).min(u64::from(total.max)),
+        cycles: histogram.value_at_quantile(percent / 100.0).min(max),
     };
+    PERCENTS.into_iter().map(percentile).collect()
+}
+
+fn latency(total: &Collector) -> Latency {
+    let (count, batches) = (total.sums.packets, batch_latencies(total));
     Latency {
         mean: ratio(total.sums.latency, count),
         ci95: if batches.len() == BATCHES { half_width(&batches) } else { 0.0 },
@@ -142,18 +182,13 @@ fn latency(total: &Collector) -> Latency {
         network_mean: ratio(total.sums.latency - total.injection_latency, count),
         min: if count == 0 { 0 } else { u64::from(total.min) },
         max: u64::from(total.max),
-        percentiles: PERCENTS.into_iter().map(percentile).collect(),
+        percentiles: percentiles(&total.histogram, u64::from(total.max)),
         histogram_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),
     }
 }
 
-fn verdict(
-    total: &Collector,
-    load: &Load,
-    latency: &Latency,
-    warmed_up: bool,
-    changing: bool,
-) -> Verdict {
+fn verdict(total: &Collector, load: &Load, latency: &Latency, course: &Course) -> Verdict {
+    let Course { warmed_up, growing, changing } = *course;
     let mut reasons = Vec::new();
     // What is sent and not accepted piles up in queues: in a steady state the two differ by far less
     // than the loads themselves fluctuate, so no confidence interval is subtracted.
@@ -161,6 +196,10 @@ fn verdict(
         let percent = 100.0 * load.accepted / load.attempted;
         reasons
             .push(format!("the network accepts {percent:.1}% of what the hosts attempt to send"));
+        return Verdict { state: State::Saturated, reasons };
+    }
+    if !warmed_up && growing {
+        reasons.push("the latency was still growing at the limit of the warm-up".into());
         return Verdict { state: State::Saturated, reasons };
     }
     if changing {
@@ -300,7 +339,7 @@ fn columns(bins: &Bins) -> SeriesColumns {
 
 #[cfg(test)]
 mod tests {
-    use super::mser_accepts;
+    use super::{mser_accepts, stopped_growing};
 
     /// A deterministic value between 0 and 1 that follows no trend.
     fn wobble(i: usize) -> f64 {
@@ -313,6 +352,16 @@ mod tests {
             let rising: Vec<f64> = (0..length).map(|i| i as f64 * 10.0 + wobble(i)).collect();
             assert!(!mser_accepts(&rising), "after {length} intervals");
         }
+    }
+
+    #[test]
+    fn growth_stops_with_the_slope() {
+        let rising: Vec<f64> = (0..50).map(|i| 2.0 * f64::from(i) + wobble(i as usize)).collect();
+        assert!(!stopped_growing(&rising, 15));
+        let bent: Vec<f64> = (0..50).map(|i| f64::from(i.min(20))).collect();
+        assert!(!stopped_growing(&bent[..30], 15), "the window begins before the bend");
+        assert!(stopped_growing(&bent, 15));
+        assert!(!stopped_growing(&bent[..14], 15), "too short to judge");
     }
 
     #[test]

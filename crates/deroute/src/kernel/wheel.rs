@@ -46,7 +46,14 @@ impl Due {
     }
 }
 
-impl<T: Copy, const N: usize> Wheel<T, N> {
+/// Stands in for a wheel while its events are looked at: nothing can be scheduled.
+impl<T, const N: usize> Default for Wheel<T, N> {
+    fn default() -> Self {
+        Self { buckets: Vec::new(), mask: 0, chunks: Vec::new(), free: NONE, pending: 0 }
+    }
+}
+
+impl<T: Copy + Default, const N: usize> Wheel<T, N> {
     /// A wheel for events at most `horizon` cycles ahead.
     pub(super) fn new(horizon: Cycle) -> Self {
         let slots = (horizon + 2).next_power_of_two();
@@ -65,24 +72,45 @@ impl<T: Copy, const N: usize> Wheel<T, N> {
     #[inline]
     pub(super) fn push(&mut self, at: Cycle, event: T) {
         self.pending += 1;
-        let bucket = &mut self.buckets[(at & self.mask) as usize];
-        if bucket.len == N as u32 {
-            let next = bucket.head;
-            *bucket = Bucket { head: self.free, len: 0 };
-            if self.free == NONE {
-                bucket.head = self.chunks.len() as u32;
-                self.chunks.push(Chunk { next, events: [event; N] });
-            } else {
-                let chunk = &mut self.chunks[self.free as usize];
-                self.free = std::mem::replace(&mut chunk.next, next);
+        let index = (at & self.mask) as usize;
+        let bucket = &mut self.buckets[index];
+        let chunk = self.chunks.get_mut(bucket.head as usize);
+        let place = match chunk.and_then(|chunk| chunk.events.get_mut(bucket.len as usize)) {
+            Some(place) => {
+                bucket.len += 1;
+                place
             }
+            None => self.place_in_new_chunk(index),
+        };
+        *place = event;
+    }
+
+    /// A place in a bucket that has no chunk, or a full one. (Is not given the event, which would have
+    /// to be put in memory for it.)
+    #[inline(never)]
+    fn place_in_new_chunk(&mut self, index: usize) -> &mut T {
+        let bucket = &mut self.buckets[index];
+        let next = std::mem::replace(bucket, Bucket { head: self.free, len: 1 }).head;
+        if self.free == NONE {
+            bucket.head = self.chunks.len() as u32;
+            self.chunks.push(Chunk { next, events: [T::default(); N] });
+        } else {
+            self.free = std::mem::replace(&mut self.chunks[self.free as usize].next, next);
         }
-        self.chunks[bucket.head as usize].events[bucket.len as usize] = event;
-        bucket.len += 1;
+        &mut self.chunks[bucket.head as usize].events[0]
+    }
+
+    /// Takes the events of `now`, some at a time.
+    #[inline]
+    pub(super) fn drain(&mut self, now: Cycle, mut look: impl FnMut(&[T])) {
+        while let Some(due) = self.take(now) {
+            look(self.events(due));
+            self.done(due);
+        }
     }
 
     /// Takes some events of `now`; `None` when all are taken. To be followed by
-    /// [`Wheel::event`] and [`Wheel::done`].
+    /// [`Wheel::events`] and [`Wheel::done`].
     #[inline]
     pub(super) fn take(&mut self, now: Cycle) -> Option<Due> {
         let bucket = &mut self.buckets[(now & self.mask) as usize];
@@ -93,12 +121,6 @@ impl<T: Copy, const N: usize> Wheel<T, N> {
         *bucket = Bucket { head: self.chunks[chunk as usize].next, len: N as u32 };
         self.pending -= len;
         Some(Due { chunk, len })
-    }
-
-    /// One of the events that were taken.
-    #[inline]
-    pub(super) fn event(&self, due: Due, index: usize) -> T {
-        self.chunks[due.chunk as usize].events[index]
     }
 
     /// All events that were taken.

@@ -73,9 +73,14 @@ impl Bins {
             return;
         }
         if bin >= self.bins.len() {
-            self.bins.resize(bin + 1, Sums::default());
+            self.reach(bin);
         }
         self.bins[bin].add(sample);
+    }
+
+    #[cold]
+    fn reach(&mut self, bin: usize) {
+        self.bins.resize(bin + 1, Sums::default());
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
@@ -90,6 +95,12 @@ impl Bins {
     pub(crate) fn bins(&self) -> &[Sums] {
         &self.bins
     }
+}
+
+/// An empty histogram of latencies.
+pub(crate) fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 1 << 32, HISTOGRAM_DIGITS)
+        .unwrap_or_else(|_| unreachable!("constant bounds are valid"))
 }
 
 /// The measurement of one partition.
@@ -126,8 +137,6 @@ pub(crate) struct Collector {
 
 impl Collector {
     pub(crate) fn new() -> Self {
-        let histogram = Histogram::new_with_bounds(1, 1 << 32, HISTOGRAM_DIGITS)
-            .unwrap_or_else(|_| unreachable!("constant bounds are valid"));
         Self {
             from: Cycle::MAX,
             to: Cycle::MAX,
@@ -146,7 +155,7 @@ impl Collector {
             hops: 0,
             min: u32::MAX,
             max: 0,
-            histogram,
+            histogram: histogram(),
             batches: [Sums::default(); BATCHES],
             by_generation: Bins::default(),
             by_delivery: Bins::default(),

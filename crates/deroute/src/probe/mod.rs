@@ -1,6 +1,7 @@
 //! What is measured.
 
 pub(crate) mod collect;
+pub(crate) mod messages;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

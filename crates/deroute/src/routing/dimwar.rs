@@ -3,7 +3,7 @@
 //! # What it does
 //! Takes the dimensions of a lattice in order. In each, a packet goes straight to the coordinate of its
 //! destination, or first to any other coordinate and then straight. The decision is taken anew in every
-//! router: the output with the least `(Q + 1) * hops`, ties at random.
+//! router: the output with the least `(Q + offset) * hops`, ties at random.
 //!
 //! # Source
 //! McDonald et al., "Practical and efficient incremental adaptive routing for HyperX networks", SC 2019,
@@ -11,12 +11,15 @@
 //!
 //! # Parameters
 //! `queue` (default `vc`): what `Q` measures. Every place on the path has as many VCs as there are for it;
-//! a packet takes the emptiest.
+//! a packet takes the emptiest. `offset` (default 1 phit): the larger, the fewer deroutes around short
+//! queues. `classes` (default `hop`): which class of VCs a hop takes. `redecide` (default false): decide
+//! again in every cycle in which a head is blocked.
 //!
 //! # Deadlock freedom
-//! Two classes of VCs for any number of dimensions: a deroute takes the second, a hop to the
-//! destination's coordinate the first. After a deroute the next hop is a straight one, and dimensions
-//! are in order, so that places only grow.
+//! Two classes of VCs for any number of dimensions. With `hop` a deroute takes the second, a hop to the
+//! destination's coordinate the first. With `arrival` the hop after a deroute takes the second, every
+//! other one the first, so that straight hops and deroutes share their VCs. Either way the hop after a
+//! deroute is a straight one, and dimensions are in order, so that places only grow.
 //!
 //! # Limits
 //! One deroute in each dimension; needs a lattice.
@@ -31,26 +34,51 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::weights::{Best, Classes};
-use super::{Fabric, Header, Plan, RouterView, Routing, require_lattice};
-use crate::probe::PathKind;
+use super::weights::{Best, Classes, derouted_in, label, reconsidering};
+use super::{Fabric, Header, Plan, RouterView, Routing, Watches, require_lattice};
 use crate::spec::{QueueMetric, SpecError};
 use crate::topology::{Hop, Topology, VcNeed};
 
 /// Parameters of DimWAR.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DimWarSpec {
     /// What `Q` measures. Default `vc`.
     pub queue: QueueMetric,
+    /// What every queue is longer by when it is weighed, in phits. Default 1.
+    pub offset: u32,
+    /// Which class of VCs a hop takes. Default `hop`.
+    pub classes: DimWarClasses,
+    /// Decide again in every cycle in which a head is blocked, in every router. Default `false`: decide
+    /// once, when the packet becomes the head of its queue.
+    pub redecide: bool,
+}
+
+impl Default for DimWarSpec {
+    fn default() -> Self {
+        let (queue, classes) = (QueueMetric::Vc, DimWarClasses::Hop);
+        Self { queue, offset: 1, classes, redecide: false }
+    }
+}
+
+/// What the two classes of VCs are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DimWarClasses {
+    /// The second for deroutes (the paper).
+    #[default]
+    Hop,
+    /// The second for the hop after a deroute (the authors' simulator).
+    Arrival,
 }
 
 struct DimWar {
     topology: Arc<dyn Topology>,
     classes: Classes,
+    spec: DimWarSpec,
 }
 
-/// Classes of VCs: straight hops, deroutes.
+/// Classes of VCs.
 const CLASSES: u8 = 2;
 
 pub fn plan(spec: &DimWarSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
@@ -60,8 +88,10 @@ pub fn plan(spec: &DimWarSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let need = |class: &&'static str| VcNeed { class, vcs: CLASSES, why };
     let vcs = topology.classes().iter().map(need).collect();
     let classes = Classes::new(fabric, CLASSES, spec.queue);
+    let spec = spec.clone();
     let agent = Box::new(move |_, _| -> Box<dyn Routing> {
-        Box::new(DimWar { topology: Arc::clone(&topology), classes: classes.clone() })
+        let (topology, classes) = (Arc::clone(&topology), classes.clone());
+        Box::new(DimWar { topology, classes, spec: spec.clone() })
     });
     Ok(Plan { agent, vcs })
 }
@@ -75,25 +105,31 @@ impl Routing for DimWar {
         let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
         // Places: a deroute and a straight hop in every dimension.
         let place = 2 * dim as u8 + 1;
-        let free = header.place < place;
-        let mut best = Best::none();
+        let before = derouted_in(lattice, view, to);
+        let free = before.is_none();
+        let mut best = Best::none(self.spec.offset);
         for other in (0..lattice.width(dim)).filter(|&other| other != from) {
             let derouted = other != target;
             if derouted && !free {
                 continue;
             }
-            let (class, turn) = (u8::from(derouted), u32::from(derouted));
+            let class = match self.spec.classes {
+                DimWarClasses::Hop => u8::from(derouted),
+                DimWarClasses::Arrival => u8::from(!free),
+            };
             for copy in 0..lattice.trunk() {
                 let port = lattice.port(dim, from, other, copy);
                 let (vc, queue) = self.classes.look(view, dim, port, class);
-                let hop = Hop { port, vc, place: place + 1 - class };
-                best.offer(view, hop, (queue, hops + turn), derouted);
+                let hop = Hop { port, vc, place: place + u8::from(!derouted) };
+                best.offer(view, hop, (queue, hops + u32::from(derouted)), derouted);
             }
         }
         let (hop, derouted) = best.choice();
-        if derouted {
-            header.kind = PathKind::Derouted;
-        }
+        label(header, before, derouted);
         hop
+    }
+
+    fn watches(&self) -> Watches {
+        reconsidering(self.spec.redecide)
     }
 }

@@ -231,7 +231,7 @@ impl Lian {
         let l1 = self.takes_first_local(at);
         let limit = packets(self.spec.ilc_threshold);
         let within = match self.spec.restricted && offset == 0 {
-            true => self.topology.shared_partition(at, destination, view.rng),
+            true => self.topology.shared_partition(PhaseA::Lgl, (at, destination), view.rng),
             false => None,
         };
         if self.spec.whole_path && within.is_none() {

@@ -80,13 +80,36 @@ impl Header {
 
 /// Queue lengths of one router.
 pub trait Queues {
-    /// Phits granted to an output port whose credits have not come back, over all its VCs: those
-    /// in the switch, in the output buffer, on the link, in the buffer at the other end, and
-    /// those whose credits are on the way.
+    /// Length of the queue of an output port in phits, over all its VCs. By default
+    /// (`network.sensing`) the phits granted to it whose credits have not come back: those in the
+    /// switch, in the output buffer, on the link, in the buffer at the other end, and those whose
+    /// credits are on the way.
     fn port(&self, port: PortId) -> u32;
 
     /// The same for one VC of the port.
     fn vc(&self, port: PortId, vc: VcId) -> u32;
+
+    /// The same for a class of VCs: `vc`, `vc + classes`, `vc + 2 * classes`, ...
+    fn class(&self, port: PortId, vc: VcId, _classes: u8) -> u32 {
+        self.vc(port, vc)
+    }
+
+    /// The same for the VCs that a packet may take which asks for this one: more than that one if
+    /// spare VCs are used.
+    fn lane(&self, port: PortId, vc: VcId) -> u32 {
+        self.vc(port, vc)
+    }
+
+    /// Phits granted to one VC whose credits have not come back, whatever the length of the queue is
+    /// taken for.
+    fn taken(&self, port: PortId, vc: VcId) -> u32 {
+        self.vc(port, vc)
+    }
+
+    /// Is there room for a packet at the other end of one VC?
+    fn fits(&self, _port: PortId, _vc: VcId, _size: u16) -> bool {
+        true
+    }
 }
 
 /// What an algorithm sees of its router.
@@ -103,6 +126,8 @@ pub struct RouterView<'a> {
     pub class: u8,
     /// The current cycle.
     pub now: Cycle,
+    /// Phits of the packet.
+    pub size: u16,
     /// Its queues.
     pub queues: &'a dyn Queues,
     /// Its random stream.
@@ -124,6 +149,8 @@ pub struct Message {
 pub struct Watches {
     /// Heads of injection queues are routed again in every cycle in which they wait.
     pub reconsiders: bool,
+    /// Heads in transit as well; needs `reconsiders`.
+    pub transit: bool,
     /// [`Routing::queues_changed`].
     pub queues: bool,
     /// [`Routing::injection`] with [`Injection::Entered`] and [`Injection::Left`].
@@ -159,12 +186,25 @@ pub trait Routing: Send {
     /// Chooses the next hop of a packet at the head of a queue. The packet is not at its
     /// destination router (or still in phase A), and the intermediate router has already been
     /// recognised: the leg is up to date. Called when the head is first considered, and, if the
-    /// algorithm reconsiders, again every time that it is considered in an injection queue.
+    /// algorithm reconsiders, again every time that it is considered in an injection queue, or in
+    /// any queue.
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop;
 
     /// What else the algorithm wants to be told; asked once.
     fn watches(&self) -> Watches {
         Watches::default()
+    }
+
+    /// A VC takes a packet only while nothing is left of another in it, and its buffer is known to
+    /// be empty (atomic queue allocation); asked once.
+    fn atomic(&self) -> bool {
+        false
+    }
+
+    /// The VC that every head can turn to whatever else it asks for, if there is one; asked once. Then
+    /// only what waits for this VC can be part of a deadlock. Needs [`Watches::transit`].
+    fn escape(&self) -> Option<VcId> {
+        None
     }
 
     /// The queues of a router changed in the previous cycle, or credits arrived in this one.
@@ -254,6 +294,11 @@ catalogue! {
     Minimal => minimal::MinimalSpec,
     /// Valiant: through a random intermediate router.
     Valiant => valiant::ValiantSpec,
+    /// Shortest paths in a dimension order that is drawn for every packet.
+    #[serde(rename = "o1turn")]
+    O1Turn => o1turn::O1TurnSpec,
+    /// Shortest paths, in every router the dimension with the least queue.
+    MinAd => min_ad::MinAdSpec,
     /// Minimal or Valiant, by the local queues.
     Ugal => ugal::UgalSpec,
     /// UGAL, and minimal only if the group's global link is not flagged as congested.
@@ -262,6 +307,10 @@ catalogue! {
     Tpr => tpr::TprSpec,
     /// UGAL, biased and with detours shortened by counters of the router's own traffic.
     Lian => lian::LianSpec,
+    /// Minimal or Valiant within the dimensions not aligned, by the queues of all outputs.
+    ClosAd => clos_ad::ClosAdSpec,
+    /// Any dimension first, with one deroute in each, and a VC to escape through.
+    Dal => dal::DalSpec,
     /// Dimension order, with a deroute in each dimension where it is shorter or emptier.
     Dimwar => dimwar::DimWarSpec,
     /// Any dimension first, with deroutes while hops are to spare.

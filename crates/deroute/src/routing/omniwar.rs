@@ -3,16 +3,19 @@
 //! # What it does
 //! In every router a packet may take any dimension in which it is not aligned with its destination:
 //! straight to the destination's coordinate, or, while it has hops to spare, to any other one. The
-//! decision is taken anew in every router: the output with the least `(Q + 1) * hops`, ties at random.
+//! decision is taken anew in every router: the output with the least `(Q + offset) * hops`, ties at
+//! random.
 //!
 //! # Source
 //! McDonald et al., "Practical and efficient incremental adaptive routing for HyperX networks", SC 2019,
 //! 5.2.
 //!
 //! # Parameters
-//! `deroutes` M: hops to spare (default: as many as there are dimensions). `back_to_back` (default
-//! true): two deroutes in a row may be in the same dimension. `queue` (default `vc`): what `Q`
-//! measures.
+//! `deroutes` M: hops to spare for the longest of shortest paths (default: as many as there are dimensions);
+//! shorter ones have more. `back_to_back` (default true): two deroutes in a row may be in the same
+//! dimension. `queue` (default `vc`): what `Q` measures. `offset` (default 1 phit): the larger, the fewer
+//! deroutes around short queues. `redecide` (default false): decide again in every cycle in which a head is
+//! blocked.
 //!
 //! # Deadlock freedom
 //! Distance classes: the n-th hop takes the n-th of N + M classes of VCs.
@@ -31,10 +34,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::weights::{Best, Classes};
-use super::{Fabric, Header, Plan, RouterView, Routing, require_lattice};
-use crate::ids::RouterId;
-use crate::probe::PathKind;
+use super::weights::{Best, Classes, derouted_in, label, reconsidering};
+use super::{Fabric, Header, Plan, RouterView, Routing, Watches, require_lattice};
 use crate::spec::{QueueMetric, SpecError};
 use crate::topology::{Hop, Topology, VcNeed};
 
@@ -49,11 +50,22 @@ pub struct OmniWarSpec {
     pub back_to_back: bool,
     /// What `Q` measures. Default `vc`.
     pub queue: QueueMetric,
+    /// What every queue is longer by when it is weighed, in phits. Default 1.
+    pub offset: u32,
+    /// Decide again in every cycle in which a head is blocked, in every router. Default `false`: decide
+    /// once, when the packet becomes the head of its queue.
+    pub redecide: bool,
 }
 
 impl Default for OmniWarSpec {
     fn default() -> Self {
-        Self { deroutes: None, back_to_back: true, queue: QueueMetric::Vc }
+        Self {
+            deroutes: None,
+            back_to_back: true,
+            queue: QueueMetric::Vc,
+            offset: 1,
+            redecide: false,
+        }
     }
 }
 
@@ -62,11 +74,22 @@ struct OmniWar {
     classes: Classes,
     /// N + M.
     hops: u8,
-    back_to_back: bool,
+    /// Deroutes are not allowed, however many hops are to spare.
+    straight: bool,
+    spec: OmniWarSpec,
 }
 
 pub fn plan(spec: &OmniWarSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     require_lattice(fabric, "routing.omniwar")?;
+    incremental(spec, false, fabric)
+}
+
+/// OmniWAR on a lattice, or only its straight hops.
+pub(super) fn incremental(
+    spec: &OmniWarSpec,
+    straight: bool,
+    fabric: &Fabric,
+) -> Result<Plan, SpecError> {
     let topology = Arc::clone(&fabric.topology);
     let dims = topology.classes().len() as u8;
     let deroutes = spec.deroutes.unwrap_or(dims);
@@ -80,10 +103,10 @@ pub fn plan(spec: &OmniWarSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let need = |class: &&'static str| VcNeed { class, vcs: hops, why };
     let vcs = topology.classes().iter().map(need).collect();
     let classes = Classes::new(fabric, hops, spec.queue);
-    let back_to_back = spec.back_to_back;
+    let spec = spec.clone();
     let agent = Box::new(move |_, _| -> Box<dyn Routing> {
         let (topology, classes) = (Arc::clone(&topology), classes.clone());
-        Box::new(OmniWar { topology, classes, hops, back_to_back })
+        Box::new(OmniWar { topology, classes, hops, straight, spec: spec.clone() })
     });
     Ok(Plan { agent, vcs })
 }
@@ -94,11 +117,11 @@ impl Routing for OmniWar {
         let (at, to) = (view.router, header.destination);
         let left = lattice.unaligned(at, to).count() as u32;
         let class = header.place;
-        let spare = u32::from(self.hops - class) > left;
-        // The dimension of the last hop, if that was a deroute that must not be repeated.
-        let last = (!self.back_to_back && header.root != STRAIGHT).then_some(header.root.index());
-        let mut best = Best::none();
-        let mut derouted_in = STRAIGHT;
+        let spare = !self.straight && u32::from(self.hops - class) > left;
+        let before = derouted_in(lattice, view, to);
+        // The dimension of a deroute that must not be repeated.
+        let last = before.filter(|_| !self.spec.back_to_back);
+        let mut best = Best::none(self.spec.offset);
         for dim in lattice.unaligned(at, to) {
             let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
             for other in (0..lattice.width(dim)).filter(|&other| other != from) {
@@ -111,21 +134,15 @@ impl Routing for OmniWar {
                     let (vc, queue) = self.classes.look(view, dim, port, class);
                     let hop = Hop { port, vc, place: class + 1 };
                     best.offer(view, hop, (queue, left + u32::from(derouted)), derouted);
-                    if best.choice().0 == hop {
-                        derouted_in = if derouted { RouterId(dim as u32) } else { STRAIGHT };
-                    }
                 }
             }
         }
-        // There is no intermediate router: its place in the header remembers the dimension.
-        header.root = derouted_in;
         let (hop, derouted) = best.choice();
-        if derouted {
-            header.kind = PathKind::Derouted;
-        }
+        label(header, before, derouted);
         hop
     }
-}
 
-/// The last hop was no deroute.
-const STRAIGHT: RouterId = Header::UNDRAWN;
+    fn watches(&self) -> Watches {
+        reconsidering(self.spec.redecide)
+    }
+}

@@ -117,7 +117,7 @@ impl Detours {
             Some(acor) => acor.policy(Queue { router: at, port: view.input, now: view.now }),
         };
         let within = match plan.restricted {
-            true => plan.topology.shared_partition(at, header.destination, view.rng),
+            true => plan.topology.shared_partition(policy, (at, header.destination), view.rng),
             false => None,
         };
         let root = within

@@ -159,7 +159,31 @@ impl Queues for OwnQueues<'_> {
 
     #[inline]
     fn vc(&self, port: PortId, vc: VcId) -> u32 {
-        self.queues.vc(port, VcId(vc.0 * self.classes + self.class))
+        self.queues.vc(port, self.own(vc))
+    }
+
+    fn class(&self, port: PortId, vc: VcId, classes: u8) -> u32 {
+        self.queues.class(port, self.own(vc), classes * self.classes)
+    }
+
+    fn lane(&self, port: PortId, vc: VcId) -> u32 {
+        self.queues.lane(port, self.own(vc))
+    }
+
+    #[inline]
+    fn taken(&self, port: PortId, vc: VcId) -> u32 {
+        self.queues.taken(port, self.own(vc))
+    }
+
+    fn fits(&self, port: PortId, vc: VcId, size: u16) -> bool {
+        self.queues.fits(port, self.own(vc), size)
+    }
+}
+
+impl OwnQueues<'_> {
+    #[inline]
+    fn own(&self, vc: VcId) -> VcId {
+        VcId(vc.0 * self.classes + self.class)
     }
 }
 
@@ -194,6 +218,7 @@ impl Routing for Classified {
             port: view.port,
             class,
             now: view.now,
+            size: view.size,
             queues: &OwnQueues { queues: view.queues, classes, class },
             rng: view.rng,
         };
@@ -203,6 +228,10 @@ impl Routing for Classified {
 
     fn watches(&self) -> Watches {
         self.inner.watches()
+    }
+
+    fn atomic(&self) -> bool {
+        self.inner.atomic()
     }
 
     fn queues_changed(
@@ -258,6 +287,10 @@ pub fn plan(
     }
     fabric.classes = classes;
     let Plan { agent, vcs } = planner(&fabric)?;
+    if agent(RouterId(0), 1).escape().is_some() {
+        let message = "this routing keeps one VC to escape through, which classes cannot share";
+        return Err(SpecError::new("network.queuing", message).choices(["no queuing scheme"]));
+    }
     let topology = &*fabric.topology;
     let shares = queuing.shares(topology);
     let flows = Arc::new(Flows { shares, firsts: first_hosts(topology), classes });

@@ -132,6 +132,7 @@ impl Search<'_> {
                 port: self.topology.port_of(to),
                 class: 0,
                 now: 0,
+                size: 1,
                 queues: &OneEmpty { port, others: self.others },
                 rng: &mut self.streams[router.index()],
             };

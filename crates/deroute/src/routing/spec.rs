@@ -5,12 +5,16 @@ use serde::{Deserialize, Serialize};
 
 pub use super::Algorithm as Routing;
 pub use super::acor::{AcorScope, AcorSequence, AcorSpec, Thresholds};
+pub use super::clos_ad::ClosAdSpec;
 pub use super::counters::CountMode;
-pub use super::dimwar::DimWarSpec;
+pub use super::dal::DalSpec;
+pub use super::dimwar::{DimWarClasses, DimWarSpec};
 pub use super::ecmp::EcmpSpec;
 pub use super::lian::{Decision, LianSpec};
+pub use super::min_ad::MinAdSpec;
 pub use super::minimal::MinimalSpec;
 pub use super::mod_k::{ModKSpec, Number};
+pub use super::o1turn::{O1TurnSpec, Orders};
 pub use super::omniwar::OmniWarSpec;
 pub use super::phase_a::Policy;
 pub use super::piggyback::PiggybackSpec;

@@ -49,6 +49,7 @@ pub fn trace(
             port: topology.port_of(to),
             class: 0,
             now: 0,
+            size: 1,
             queues: &Empty,
             rng: &mut rng,
         };

@@ -86,14 +86,14 @@ impl Default for UgalSpec {
     }
 }
 
-/// What the queue length `Q` of an output measures. Both count the phits that were granted to the
-/// output and whose credits have not come back.
+/// What the queue length `Q` of an output measures. Both count what `network.sensing` says: by default
+/// the phits that were granted to the output and whose credits have not come back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueMetric {
     /// Sum over the VCs of the port.
     Port,
-    /// The VC that the packet would take.
+    /// The VC that the packet would take; all VCs of its class where spare VCs are used.
     #[default]
     Vc,
 }
@@ -208,7 +208,7 @@ impl Ugal {
         let (at, root, to) = (view.router, header.root, header.destination);
         let queue = |hop: Hop| match self.spec.queue {
             QueueMetric::Port => view.queues.port(hop.port),
-            QueueMetric::Vc => view.queues.vc(hop.port, hop.vc),
+            QueueMetric::Vc => view.queues.lane(hop.port, hop.vc),
         };
         let h_min = match self.spec.hops {
             HopCount::Path => self.topology.distance(at, to),

@@ -1,9 +1,10 @@
 //! What the incremental routings of a lattice share: candidates, their weights, their VCs.
 
-use super::{Fabric, RouterView};
-use crate::ids::{PortId, VcId};
+use super::{Fabric, Header, RouterView, Watches};
+use crate::ids::{PortId, RouterId, VcId};
+use crate::probe::PathKind;
 use crate::spec::QueueMetric;
-use crate::topology::Hop;
+use crate::topology::{Hop, Lattice};
 
 /// VCs of each dimension, shared out among the classes of a routing: class `c` has the VCs `c`,
 /// `c + classes`, `c + 2 * classes`, ...
@@ -28,23 +29,46 @@ impl Classes {
         port: PortId,
         class: u8,
     ) -> (VcId, u32) {
-        let all = (class..self.vcs[dim]).step_by(usize::from(self.classes)).map(VcId);
-        let (mut emptiest, mut sum) = ((u32::MAX, VcId(class)), 0);
-        for vc in all {
-            let queue = view.queues.vc(port, vc);
-            sum += queue;
-            emptiest = emptiest.min((queue, vc));
-        }
         let queue = match self.queue {
             QueueMetric::Port => view.queues.port(port),
-            QueueMetric::Vc => sum,
+            QueueMetric::Vc => view.queues.class(port, VcId(class), self.classes),
         };
-        (emptiest.1, queue)
+        if self.vcs[dim] - class <= self.classes {
+            return (VcId(class), queue);
+        }
+        let all = (class..self.vcs[dim]).step_by(usize::from(self.classes)).map(VcId);
+        let emptiest = all.min_by_key(|&vc| view.queues.taken(port, vc));
+        (emptiest.unwrap_or(VcId(class)), queue)
     }
 }
 
-/// The candidate with the least weight; ties at random.
+/// The dimension of the last hop if that was a deroute: the packet is still not aligned there.
+#[inline]
+pub(super) fn derouted_in(lattice: &Lattice, view: &RouterView<'_>, to: RouterId) -> Option<usize> {
+    let dim = lattice.dimension(view.input)?;
+    (lattice.coordinate(view.router, dim) != lattice.coordinate(to, dim)).then_some(dim)
+}
+
+/// Labels a packet as derouted if it has been, or is about to be: a choice that is taken back leaves
+/// nothing behind. There is no intermediate router: its place in the header remembers.
+#[inline]
+pub(super) fn label(header: &mut Header, before: Option<usize>, derouted: bool) {
+    if before.is_some() {
+        header.root = header.destination;
+    }
+    let so_far = header.root != Header::UNDRAWN;
+    header.kind = if derouted || so_far { PathKind::Derouted } else { PathKind::Minimal };
+}
+
+/// What an algorithm is told that decides once for every head, or again while it is blocked.
+pub(super) fn reconsidering(redecide: bool) -> Watches {
+    Watches { reconsiders: redecide, transit: redecide, ..Watches::default() }
+}
+
+/// The candidate with the least weight, ties at random.
 pub(super) struct Best {
+    /// Added to every queue.
+    offset: u32,
     hop: Hop,
     weight: u64,
     ties: u32,
@@ -52,12 +76,12 @@ pub(super) struct Best {
 }
 
 impl Best {
-    pub(super) fn none() -> Self {
+    pub(super) fn none(offset: u32) -> Self {
         let hop = Hop { port: PortId(0), vc: VcId(0), place: 0 };
-        Self { hop, weight: u64::MAX, ties: 0, derouted: false }
+        Self { offset, hop, weight: u64::MAX, ties: 0, derouted: false }
     }
 
-    /// A candidate with `hops` to go over it, `(queue + 1) * hops` heavy.
+    /// A candidate with `hops` to go over it, `(queue + offset) * hops` heavy.
     #[inline]
     pub(super) fn offer(
         &mut self,
@@ -66,7 +90,7 @@ impl Best {
         (queue, hops): (u32, u32),
         derouted: bool,
     ) {
-        let weight = (u64::from(queue) + 1) * u64::from(hops);
+        let weight = (u64::from(queue) + u64::from(self.offset)) * u64::from(hops);
         if weight > self.weight {
             return;
         }
@@ -74,6 +98,11 @@ impl Best {
         if self.ties == 1 || view.rng.below(self.ties) == 0 {
             (self.hop, self.weight, self.derouted) = (hop, weight, derouted);
         }
+    }
+
+    /// The weight of the choice; above all others without one.
+    pub(super) fn weight(&self) -> u64 {
+        self.weight
     }
 
     /// The choice, and whether it is a deroute.

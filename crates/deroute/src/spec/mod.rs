@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::routing::spec::*;
 pub use crate::topology::spec::*;
 pub use crate::traffic::spec::*;
+pub use crate::workload::spec::*;
 
 /// One simulation point: a network, a routing, a workload, and how long to look at it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,8 +31,12 @@ pub struct Spec {
     pub network: Network,
     /// The routing algorithm and its parameters.
     pub routing: Routing,
-    /// Who sends how much to whom.
+    /// Who sends how much to whom. Optional beside a workload.
+    #[serde(default, skip_serializing_if = "Traffic::is_silent")]
     pub traffic: Traffic,
+    /// Programs that send messages and wait for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<Workload>,
     /// Seed, warm-up and measurement.
     #[serde(default)]
     pub run: Run,
@@ -76,6 +81,46 @@ pub struct Network {
     /// Hosts' network interfaces.
     #[serde(default)]
     pub nic: Nic,
+    /// What a switch takes for the length of a queue when it routes. Default `both`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sensing: Sensing,
+    /// What the VCs are for that a routing has no need of. Default `unused`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub spare_vcs: SpareVcs,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// What the length of a queue is, of a VC and of a port (McDonald et al., SC 2019, do not say which).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sensing {
+    /// Phits granted whose credits have not come back, wherever they are.
+    #[default]
+    Both,
+    /// Of these, the packets that have not begun to leave: the output buffer and the crossbar.
+    Output,
+    /// Of these, the packets that have: the link, the buffer at its other end, and credits on
+    /// their way.
+    Downstream,
+    /// Only what is late: the time that a packet granted now would wait for the link, and the packets
+    /// whose credits would be back had they not waited at the other end. Phits that merely
+    /// travel do not count.
+    Waiting,
+}
+
+/// The VCs of a link beyond those that a routing needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpareVcs {
+    /// Left to the routing; most have no use for them.
+    #[default]
+    Unused,
+    /// Shared out among the classes of VCs that the routing needs, one by one: of `n` classes, `c` has
+    /// the VCs `c`, `c + n`, `c + 2 n`, ... A head takes the emptiest of its class when it is granted. (DAL uses all VCs anyway.)
+    Emptiest,
 }
 
 /// The links of one class, and the input buffers at their ends.
@@ -228,25 +273,50 @@ impl Default for Run {
 pub enum Warmup {
     /// A fixed time.
     Fixed(Quantity),
-    /// MSER-5 on the mean latency (White, Cobb and Spratt 2000): the warm-up ends when the
-    /// truncation point that minimises the standard error lies in the first half of the series.
+    /// When the mean latency is steady, by a rule.
     Automatic(AutomaticWarmup),
+}
+
+/// How a series of mean latencies is judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarmupRule {
+    /// MSER-5 (White, Cobb and Spratt 2000): the warm-up ends when the truncation point that minimises
+    /// the standard error lies in the first half of the series. At least 100 observations are judged.
+    #[default]
+    Mser,
+    /// The warm-up ends when the latency stops growing: the least-squares line through the last
+    /// observations, `window` of them, does not rise. A network in which it always does is saturated
+    /// (McDonald et al., SC 2019, 6.1).
+    StopsGrowing,
 }
 
 /// Parameters of the automatic warm-up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AutomaticWarmup {
-    /// One observation of the series: the mean latency of the packets delivered in this time. At
-    /// least 100 of them are judged. Default 500 cycles.
+    /// One observation of the series: the mean latency of the packets delivered in this time. Default
+    /// 500 cycles.
     pub interval: Quantity,
+    /// How the series is judged. Default `mser`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub rule: WarmupRule,
+    /// Observations that `stops-growing` judges, 5 to 1000. Default 15.
+    #[serde(skip_serializing_if = "is_usual_window")]
+    pub window: u32,
     /// Give up after this time; the result is then `not-converged`. Default 200000 cycles.
     pub limit: Quantity,
 }
 
+const WINDOW: u32 = 15;
+
+fn is_usual_window(window: &u32) -> bool {
+    *window == WINDOW
+}
+
 impl Default for AutomaticWarmup {
     fn default() -> Self {
-        Self { interval: 500.into(), limit: 200_000.into() }
+        Self { interval: 500.into(), rule: WarmupRule::Mser, window: WINDOW, limit: 200_000.into() }
     }
 }
 

@@ -65,6 +65,11 @@ impl Fraction {
         u64::try_from(self.num / self.den).ok()
     }
 
+    fn ceiling(self) -> Option<u64> {
+        self.num.checked_next_multiple_of(self.den)?;
+        u64::try_from(self.num.div_ceil(self.den)).ok()
+    }
+
     fn approx(self) -> f64 {
         self.num as f64 / self.den as f64
     }
@@ -158,6 +163,18 @@ impl Scale {
         let units = "phits (a bare number), B, KB, MB, GB, KiB, MiB, GiB";
         convert(path, quantity, bytes, self.phit, ("phits", units))
     }
+
+    /// As [`Scale::phits`], but data that does not fill its last phit is rounded up.
+    pub fn phits_up(&self, path: &str, quantity: &Quantity) -> Result<u64, SpecError> {
+        let whole = match quantity {
+            Quantity::Text(text) => {
+                bytes(text).and_then(|data| data.divided_by(self.phit)).and_then(Fraction::ceiling)
+            }
+            Quantity::Number(_) => None,
+        };
+        // What cannot be rounded either is told as always.
+        whole.map_or_else(|| self.phits(path, quantity), Ok)
+    }
 }
 
 fn convert(
@@ -197,6 +214,9 @@ mod tests {
         let err = scale.cycles("network.links.local.latency", &"15.5 ns".into()).unwrap_err();
         assert!(err.to_string().contains("15.5 cycles"), "{err}");
         assert!(scale.phits("x", &"15 ns".into()).is_err());
+        assert_eq!(scale.phits_up("x", &"26 B".into()).unwrap(), 2);
+        assert_eq!(scale.phits_up("x", &"50 B".into()).unwrap(), 2);
+        assert!(scale.phits_up("x", &"15 ns".into()).is_err());
         assert!(scale.phits("x", &"1.2.3 B".into()).is_err());
     }
 }

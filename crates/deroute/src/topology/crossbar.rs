@@ -101,7 +101,12 @@ impl Topology for Crossbar {
         None
     }
 
-    fn shared_partition(&self, _: RouterId, _: RouterId, _: &mut Stream) -> Option<RouterId> {
+    fn shared_partition(
+        &self,
+        _policy: PhaseA,
+        _ends: (RouterId, RouterId),
+        _rng: &mut Stream,
+    ) -> Option<RouterId> {
         None
     }
 

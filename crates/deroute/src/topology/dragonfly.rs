@@ -414,7 +414,12 @@ impl Topology for Dragonfly {
         }
     }
 
-    fn shared_partition(&self, from: RouterId, to: RouterId, rng: &mut Stream) -> Option<RouterId> {
+    fn shared_partition(
+        &self,
+        _policy: PhaseA,
+        (from, to): (RouterId, RouterId),
+        rng: &mut Stream,
+    ) -> Option<RouterId> {
         let (group, other) = (self.split(from).0, self.split(to).0);
         (group == other).then(|| RouterId(group * self.a + rng.below(self.a)))
     }

@@ -266,7 +266,12 @@ impl Topology for FatTree {
         None
     }
 
-    fn shared_partition(&self, _: RouterId, _: RouterId, _: &mut Stream) -> Option<RouterId> {
+    fn shared_partition(
+        &self,
+        _policy: PhaseA,
+        _ends: (RouterId, RouterId),
+        _rng: &mut Stream,
+    ) -> Option<RouterId> {
         None
     }
 

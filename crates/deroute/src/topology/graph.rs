@@ -278,7 +278,12 @@ impl Topology for Graph {
         (policy == PhaseA::Lgl).then(|| RouterId(rng.below(self.routers())))
     }
 
-    fn shared_partition(&self, _: RouterId, _: RouterId, _: &mut Stream) -> Option<RouterId> {
+    fn shared_partition(
+        &self,
+        _policy: PhaseA,
+        _ends: (RouterId, RouterId),
+        _rng: &mut Stream,
+    ) -> Option<RouterId> {
         None
     }
 

@@ -16,6 +16,10 @@
 //! Shortest paths take the dimensions in order, on one VC to the intermediate router or directly to
 //! the destination, and on the next one from there. Places only grow.
 //!
+//! Phase A of a detour may lead to any router (`lgl`), to one that is one hop away (`-g-`), or to one
+//! that is a hop from there in another dimension, or there already (`-gl`). Restricted detours do so in
+//! the dimensions in which source and destination differ.
+//!
 //! # Limits
 //! At most 8 dimensions. Of parallel links, a shortest path uses the one that the destination's
 //! number gives.
@@ -84,6 +88,38 @@ impl HyperX {
     }
 }
 
+impl HyperX {
+    /// A router one hop away in one of some dimensions; under `-gl` perhaps another hop from there, in
+    /// another of them.
+    fn nearby<D: Iterator<Item = usize>>(
+        &self,
+        policy: PhaseA,
+        from: RouterId,
+        dims: impl Fn() -> D,
+        rng: &mut Stream,
+    ) -> RouterId {
+        let lattice = &self.lattice;
+        let neighbours = dims().map(|dim| lattice.width(dim) - 1).sum();
+        let (mut ticket, mut first) = (rng.below(neighbours), 0);
+        for dim in dims() {
+            first = dim;
+            match ticket.checked_sub(lattice.width(dim) - 1) {
+                Some(rest) => ticket = rest,
+                None => break,
+            }
+        }
+        let to = ticket + u32::from(ticket >= lattice.coordinate(from, first));
+        let root = lattice.moved(from, first, to);
+        let others = || dims().filter(|&dim| dim != first);
+        let count = others().count() as u32;
+        if policy == PhaseA::G || count == 0 {
+            return root;
+        }
+        let second = others().nth(rng.below(count) as usize).unwrap_or(first);
+        lattice.moved(root, second, rng.below(lattice.width(second)))
+    }
+}
+
 impl Topology for HyperX {
     fn routers(&self) -> u32 {
         self.lattice.routers()
@@ -144,26 +180,42 @@ impl Topology for HyperX {
     }
 
     fn policies(&self) -> &'static [PhaseA] {
-        &[PhaseA::Lgl]
+        &[PhaseA::Lgl, PhaseA::Gl, PhaseA::G]
     }
 
     fn intermediate(
         &self,
         policy: PhaseA,
         _own_group: bool,
-        _from: RouterId,
+        from: RouterId,
         rng: &mut Stream,
     ) -> Option<RouterId> {
-        (policy == PhaseA::Lgl).then(|| RouterId(rng.below(self.lattice.routers())))
+        match policy {
+            PhaseA::Lgl => Some(RouterId(rng.below(self.lattice.routers()))),
+            PhaseA::Lg => None,
+            PhaseA::Gl | PhaseA::G => {
+                let dims = || 0..self.lattice.dims();
+                Some(self.nearby(policy, from, dims, rng))
+            }
+        }
     }
 
     /// The routers that share the coordinates of the aligned dimensions.
-    fn shared_partition(&self, from: RouterId, to: RouterId, rng: &mut Stream) -> Option<RouterId> {
+    fn shared_partition(
+        &self,
+        policy: PhaseA,
+        (from, to): (RouterId, RouterId),
+        rng: &mut Stream,
+    ) -> Option<RouterId> {
+        let lattice = &self.lattice;
+        if policy != PhaseA::Lgl {
+            return Some(self.nearby(policy, from, || lattice.unaligned(from, to), rng));
+        }
         let draw = |at: RouterId, dim: usize| {
-            let drawn = rng.below(self.lattice.width(dim));
-            self.lattice.moved(at, dim, drawn)
+            let drawn = rng.below(lattice.width(dim));
+            lattice.moved(at, dim, drawn)
         };
-        Some(self.lattice.unaligned(from, to).fold(from, draw))
+        Some(lattice.unaligned(from, to).fold(from, draw))
     }
 
     /// A row along the first dimension.

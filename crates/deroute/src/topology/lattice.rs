@@ -94,14 +94,20 @@ impl Lattice {
 
     /// Dimension, coordinate and number of the link behind a port; `None` for a host.
     pub fn link(&self, router: RouterId, port: PortId) -> Option<(usize, u32, u32)> {
-        let dim = self.ports[..self.dims()].partition_point(|&first| first <= port.0);
-        let dim = dim.checked_sub(1)?;
+        let dim = self.dimension(port)?;
         let (slot, copy) = {
             let number = u32::from(port.0 - self.ports[dim]);
             (number / self.trunk, number % self.trunk)
         };
         let from = self.coordinate(router, dim);
         Some((dim, slot + u32::from(slot >= from), copy))
+    }
+
+    /// The dimension of a port; `None` for a host.
+    #[inline]
+    pub fn dimension(&self, port: PortId) -> Option<usize> {
+        let dim = self.ports[..self.dims()].partition_point(|&first| first <= port.0);
+        dim.checked_sub(1)
     }
 
     /// The first dimension in which two routers differ.

@@ -132,9 +132,14 @@ pub trait Topology: Send + Sync {
     ) -> Option<RouterId>;
 
     /// Draws an intermediate router in the smallest partition of the network that holds both
-    /// routers (thesis 5.2: a Dragonfly's group, the aligned dimensions of a lattice); `None` if
-    /// they share none.
-    fn shared_partition(&self, from: RouterId, to: RouterId, rng: &mut Stream) -> Option<RouterId>;
+    /// routers (thesis 5.2: a Dragonfly's group, the dimensions of a lattice that are not aligned);
+    /// `None` if they share none. Where a policy has a meaning within a partition, it holds there.
+    fn shared_partition(
+        &self,
+        policy: PhaseA,
+        ends: (RouterId, RouterId),
+        rng: &mut Stream,
+    ) -> Option<RouterId>;
 
     /// The domain of a router: routers that share state by broadcast (a Dragonfly's group). The
     /// routers of a domain are consecutive and always simulated together.

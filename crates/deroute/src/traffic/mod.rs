@@ -164,6 +164,8 @@ enum Pace {
     Silent,
     /// One process.
     Bernoulli(Geometric),
+    /// Cycles between the packets of a host for each phit of the first, in units of 2^-32.
+    Paced(u128),
     /// Bursts: the gap within one, the silence between two (a gap of 1 is none), and the law of
     /// the packets in a burst.
     OnOff { peak: Geometric, silence: Geometric, burst: Geometric },
@@ -201,6 +203,10 @@ pub struct Source {
     /// Packets left in the current burst, and its destination.
     burst: u32,
     destination: HostId,
+    /// Phits of the last packet (0 at the beginning), and the part of a cycle that its successor is
+    /// behind, in units of 2^-32.
+    size: u16,
+    behind: u32,
 }
 
 impl Workload {
@@ -245,6 +251,11 @@ impl Workload {
         (self.sizes.min(), self.sizes.max())
     }
 
+    /// Does nobody ever send anything?
+    pub fn is_silent(&self) -> bool {
+        self.phases.iter().all(|phase| matches!(phase.pace, Pace::Silent))
+    }
+
     /// Mean offered load over the cycles `from..to`.
     pub fn offered(&self, from: Cycle, to: Cycle) -> f64 {
         let mut sum = 0.0;
@@ -264,7 +275,7 @@ impl Workload {
     /// The generator of `host`, and the cycle of its first packet.
     pub fn source(&self, host: HostId, seed: u64) -> (Source, Cycle) {
         let rng = Stream::new(seed, Owner::Host(host.0));
-        let mut source = Source { rng, burst: 0, destination: host };
+        let mut source = Source { rng, burst: 0, destination: host, size: 0, behind: 0 };
         let first = self.next(host, &mut source, None);
         (source, first)
     }
@@ -277,7 +288,8 @@ impl Workload {
             Pace::OnOff { .. } => source.destination,
             _ => phase.pattern.draw(host, &mut source.rng),
         });
-        Demand { destination, size: self.sizes.draw(&mut source.rng) }
+        source.size = self.sizes.draw(&mut source.rng);
+        Demand { destination, size: source.size }
     }
 
     /// The cycle of the first packet after `now`, or from cycle 0 on; `Cycle::MAX` if there is
@@ -288,11 +300,12 @@ impl Workload {
         let mut index = self.phase(start);
         loop {
             let phase = &self.phases[index];
-            let wait = phase.wait(host, source);
+            let wait = phase.wait(host, source, self.sizes.max());
             let at = wait.map_or(Cycle::MAX, |wait| start.saturating_add(wait - 1));
             match self.phases.get(index + 1) {
                 Some(next) if at >= next.from => {
-                    (start, index, source.burst) = (next.from, index + 1, 0);
+                    (start, index) = (next.from, index + 1);
+                    (source.burst, source.size, source.behind) = (0, 0, 0);
                 }
                 _ => return at,
             }
@@ -306,10 +319,22 @@ impl Workload {
 
 impl Phase {
     /// Waiting time to the next packet, at least 1.
-    fn wait(&self, host: HostId, source: &mut Source) -> Option<u32> {
+    fn wait(&self, host: HostId, source: &mut Source, largest: u16) -> Option<u32> {
         match &self.pace {
             Pace::Silent => None,
             Pace::Bernoulli(law) => Some(law.draw(&mut source.rng)),
+            Pace::Paced(per_phit) if source.size == 0 => {
+                // The first: anywhere within the interval of the largest packet.
+                let interval = per_phit * u128::from(largest);
+                let start = (u128::from(source.rng.bits()) * interval.min(1 << 64)) >> 64;
+                source.behind = start as u32;
+                Some(u32::try_from((start >> 32) + 1).unwrap_or(u32::MAX))
+            }
+            Pace::Paced(per_phit) => {
+                let interval = per_phit * u128::from(source.size) + u128::from(source.behind);
+                source.behind = interval as u32;
+                Some(u32::try_from(interval >> 32).unwrap_or(u32::MAX))
+            }
             Pace::OnOff { peak, silence, burst } => {
                 let mut wait = peak.draw(&mut source.rng);
                 if source.burst == 0 {
@@ -335,8 +360,11 @@ fn pace(
         return Err(SpecError::new(path, message).choices(["0.0 to 1.0"]));
     }
     let Some(mean) = Geometric::new(load / mean_size) else { return Ok(Pace::Silent) };
-    let spec::Injection::OnOff { burst, peak } = injection else {
-        return Ok(Pace::Bernoulli(mean));
+    let (burst, peak) = match injection {
+        spec::Injection::Bernoulli => return Ok(Pace::Bernoulli(mean)),
+        // At most 2^32 / load <= 2^32 * 2^60 / mean size: the cast is exact enough, and never saturates.
+        spec::Injection::Paced => return Ok(Pace::Paced((2f64.powi(32) / load) as u128)),
+        spec::Injection::OnOff { burst, peak } => (burst, peak),
     };
     let at = |key: &str| format!("traffic.injection.on_off.{key}");
     if !(1.0..=1e9).contains(burst) {

@@ -27,6 +27,27 @@ pub struct Traffic {
     pub then: Vec<Change>,
 }
 
+impl Default for Traffic {
+    /// No traffic: what a spec without this table has.
+    fn default() -> Self {
+        Self {
+            load: 0.0,
+            packet_size: PacketSize::Fixed(1.into()),
+            pattern: Pattern::Uniform,
+            injection: Injection::default(),
+            hotspots: Vec::new(),
+            then: Vec::new(),
+        }
+    }
+}
+
+impl Traffic {
+    /// Is this the default, which sends nothing?
+    pub fn is_silent(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// A change of the traffic at a given time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -83,6 +104,9 @@ pub enum Injection {
     /// Each cycle with the same probability.
     #[default]
     Bernoulli,
+    /// At constant intervals: a packet of s phits is followed by the next after s / load cycles. When the
+    /// first comes is random.
+    Paced,
     /// Bursts to one destination at `peak` load, separated by silences.
     OnOff {
         /// Mean packets in a burst (geometric), at least 1.

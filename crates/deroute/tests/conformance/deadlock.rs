@@ -60,7 +60,7 @@ fn run(spec: &Spec, threads: usize) -> Result<Outcome, RunError> {
 }
 
 /// The channels (router, port, VC) that a message lists, as numbers.
-fn channels(message: &str) -> Vec<[u32; 3]> {
+pub(super) fn channels(message: &str) -> Vec<[u32; 3]> {
     let number = |text: &str, after: &str| -> u32 {
         let rest = text.split_once(after).expect(after).1;
         rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()

@@ -9,6 +9,7 @@ mod paths;
 #[path = "../support/mod.rs"]
 mod support;
 mod trees;
+mod vcs;
 mod zero_load;
 
 use deroute::outcome::{Outcome, State};
@@ -143,6 +144,24 @@ fn automatic_warmup_is_a_fixed_one_found() {
     assert!((500..20_000).contains(&found.measured_from), "{}", found.measured_from);
     spec.run.warmup = Warmup::Fixed(found.measured_from.into());
     assert!(support::run(&spec) == found);
+}
+
+/// The rule of McDonald et al.: a network is warm when its latency stops growing, saturated if it never
+/// does.
+#[test]
+fn warm_up_until_latency_stops_growing() {
+    let mut spec = support::dragonfly(2, 4, 2);
+    spec.network.nic.injection_queue = None;
+    spec.run.warmup = value("{ rule = 'stops-growing', interval = 200, limit = 20000 }");
+    spec.run.measure = 20_000.into();
+    spec.traffic.load = 0.2;
+    let warm = support::run(&spec);
+    assert_eq!(warm.verdict.state, State::Steady, "{:?}", warm.verdict.reasons);
+    assert!((3_000..20_000).contains(&warm.measured_from), "{}", warm.measured_from);
+    spec.traffic.pattern = value("{ adversarial = { offset = 1 } }");
+    let hot = support::run(&spec);
+    assert_eq!(hot.verdict.state, State::Saturated);
+    assert!(hot.measured_from >= 20_000, "{}", hot.measured_from);
 }
 
 /// A run can be stopped, and learns how far it is.

@@ -174,6 +174,7 @@ fn adaptive_choices() {
                 port: topology.port_of(HostId(40)),
                 class: 0,
                 now: 0,
+                size: 4,
                 queues: &Fixed(*queues),
                 rng: &mut rng,
             };

@@ -16,7 +16,7 @@ use deroute::spec::{Quantity, Scale, Spec, Switch, Topology};
 use deroute::topology::{Leg, Peer};
 use deroute::traffic::{Setting, Workload};
 
-use super::support::catalogue::{DRAGONFLIES, ROUTINGS, SWITCHES};
+use super::support::catalogue::{DRAGONFLIES, LATTICE_ROUTINGS, ROUTINGS, SWITCHES};
 use super::support::{self, value};
 
 /// A packet that a host generates.
@@ -126,6 +126,7 @@ fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
                 port: topology.port_of(packet.to),
                 class: 0,
                 now,
+                size: packet.size as u16,
                 queues: &Empty,
                 rng,
             };
@@ -225,6 +226,21 @@ fn every_pair_and_routing() {
         spec.network.nic.latency = [0, 5][r % 2].into();
         spec.traffic.load = sparse(6, 4.0);
         spec.run.measure = 400_000.into();
+        assert_eq!(check(&spec).len(), 30, "{routing}");
+    }
+}
+
+/// Every routing of a lattice between all 30 pairs of hosts of a small one.
+#[test]
+fn every_lattice_routing() {
+    for (r, routing) in LATTICE_ROUTINGS.into_iter().enumerate() {
+        let mut spec = support::lattice("{ widths = [3, 2], hosts = 1 }");
+        spec.routing = value(routing);
+        spec.network.switch = value(SWITCHES[r % SWITCHES.len()]);
+        spec.network.nic.latency = [0, 5][r % 2].into();
+        spec.traffic.load = sparse(6, 4.0);
+        spec.run.measure = 400_000.into();
+        support::vary(&mut spec, r);
         assert_eq!(check(&spec).len(), 30, "{routing}");
     }
 }

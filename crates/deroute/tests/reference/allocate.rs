@@ -1,7 +1,7 @@
 //! The allocator: which heads are granted in a cycle.
 
 use deroute::ids::{PortId, RouterId, VcId};
-use deroute::routing::{Injection, Queue, RouterView};
+use deroute::routing::{Injection, Queue, Queues, RouterView};
 use deroute::spec::{Arbiter, Pointer};
 use deroute::topology::{Leg, Peer};
 
@@ -101,15 +101,33 @@ impl Model {
         let from_host = matches!(self.routers[router].peers[port], Peer::Host(_));
         let lane = &self.routers[router].inputs[port].lanes[vc];
         let packet = *lane.waiting.front()?;
-        let keep = lane.wish.filter(|_| !(from_host && self.watches.reconsiders));
+        let again = self.watches.reconsiders && (from_host || self.watches.transit);
+        let keep = lane.wish.filter(|_| !again);
         let wish = keep.unwrap_or_else(|| self.route(router, (port, vc), packet));
+        let wish = self.emptiest(router, wish);
         self.routers[router].inputs[port].lanes[vc].wish = Some(wish);
         Some((packet, wish))
+    }
+
+    /// The same wish for the emptiest VC of its class, if the VCs of a class are shared.
+    fn emptiest(&self, router: usize, wish: Wish) -> Wish {
+        let here = &self.routers[router];
+        match (&self.net.shared_by, here.peers[wish.port]) {
+            (Some(shared_by), Peer::Router { class, .. }) => {
+                let classes = shared_by[usize::from(class)];
+                let credits = &here.outputs[wish.port].credits;
+                let mates = (0..credits.len()).filter(|vc| vc % classes == wish.vc % classes);
+                let vc = mates.rev().max_by_key(|&vc| credits[vc]);
+                Wish { vc: vc.expect("at least one VC"), ..wish }
+            }
+            _ => wish,
+        }
     }
 
     fn route(&mut self, router: usize, (input, vc): (usize, usize), packet: usize) -> Wish {
         let (id, input) = (RouterId(router as u32), PortId(input as u16));
         let packet = &mut self.packets[packet];
+        let size = packet.size as u16;
         let header = &mut packet.header;
         if header.leg == Leg::PhaseA && header.root == id {
             header.leg = Leg::PhaseB;
@@ -119,7 +137,8 @@ impl Model {
             return Wish { port, vc: 0, place: None };
         }
         let port = self.net.topology.port_of(packet.destination);
-        let queues = Queued { router: &self.routers[router], net: &self.net };
+        let (net, atomic, now) = (&self.net, self.atomic, self.now);
+        let queues = Queued { router: &self.routers[router], net, atomic, now };
         let rng = &mut self.streams[router];
         let mut view = RouterView {
             router: id,
@@ -127,7 +146,8 @@ impl Model {
             vc: VcId(vc as u8),
             port,
             class: 0,
-            now: self.now,
+            now,
+            size,
             queues: &queues,
             rng,
         };
@@ -139,10 +159,11 @@ impl Model {
         let size = self.packets[packet].size;
         let here = &self.routers[router];
         let idle = self.net.ideal || here.output_idle(wish.port);
-        let credits = here.outputs[wish.port].credits.get(wish.vc);
+        let (net, atomic, now) = (&self.net, self.atomic, self.now);
+        let queues = Queued { router: here, net, atomic, now };
+        let room = queues.fits(PortId(wish.port as u16), VcId(wish.vc as u8), size as u16);
         let backlog = here.backlog(&self.net, wish.port, self.now);
-        idle && credits.is_none_or(|&credits| credits >= size)
-            && backlog.saturating_add(size.into()) <= self.net.output_buffer
+        idle && room && backlog.saturating_add(size.into()) <= self.net.output_buffer
     }
 
     /// Output arbitration: grants, and returns the losers.

@@ -6,9 +6,10 @@
 //! in advance: times follow from the phits. Every buffer is compared with its capacity in every
 //! cycle, and a link that has begun a packet must have its next phit.
 //!
-//! Wiring, traffic, routing algorithms and random streams are the engine's own.
+//! Wiring, traffic, programs, routing algorithms and random streams are the engine's own.
 
 mod allocate;
+mod messages;
 mod record;
 mod resolved;
 mod switch;
@@ -16,13 +17,15 @@ mod switch;
 use std::collections::BTreeMap;
 
 use deroute::ids::{HostId, PortId, RouterId};
+use deroute::outcome::Outcome;
 use deroute::rng::{Owner, Stream};
 use deroute::routing::{Header, Injection, Message, Routing, Watches};
 use deroute::spec::Spec;
 use deroute::topology::Peer;
 use deroute::traffic::Source;
 
-pub use record::Record;
+use messages::Office;
+use record::Record;
 use resolved::Resolved;
 use switch::{Departure, Queued, Router};
 
@@ -73,6 +76,7 @@ pub struct Model {
     net: Resolved,
     agent: Box<dyn Routing>,
     watches: Watches,
+    atomic: bool,
     streams: Vec<Stream>,
     routers: Vec<Router>,
     hosts: Vec<Host>,
@@ -83,12 +87,15 @@ pub struct Model {
     leaving: Vec<(u32, usize)>,
     now: u32,
     record: Record,
+    /// Ranks and messages, if there is a workload.
+    office: Option<Office>,
 }
 
 impl Model {
     /// Wires the network of a spec.
     pub fn new(spec: &Spec) -> Self {
-        let net = Resolved::new(spec);
+        let mut net = Resolved::new(spec);
+        let jobs = net.jobs.take();
         let topology = &net.topology;
         let routers = (0..topology.routers()).map(|r| Router::new(&net, RouterId(r))).collect();
         let streams =
@@ -101,8 +108,10 @@ impl Model {
         let agent = (net.plan.agent)(RouterId(0), topology.routers());
         let record = Record::new(&net);
         Self {
+            office: jobs.map(|jobs| Office::new(jobs, net.topology.hosts())),
             net,
             watches: agent.watches(),
+            atomic: agent.atomic(),
             agent,
             streams,
             routers,
@@ -115,11 +124,22 @@ impl Model {
         }
     }
 
-    /// Runs to the end of the measurement.
-    pub fn run(mut self) -> Record {
-        while self.now < self.net.to {
+    /// Runs to the end and compares what was counted with the engine's result.
+    pub fn check(mut self, outcome: &Outcome) -> Result<(), String> {
+        self.run();
+        if let Some(office) = &self.office {
+            self.record.end(office.last());
+            office.compare(outcome)?;
+        }
+        self.record.compare(outcome)
+    }
+
+    /// Runs to the end of the measurement, or of the workload.
+    fn run(&mut self) {
+        while self.now < self.net.to && !self.office.as_ref().is_some_and(Office::is_done) {
             self.arrivals();
             self.generate();
+            self.work();
             self.broadcast();
             for router in 0..self.routers.len() {
                 self.allocate(router);
@@ -133,7 +153,6 @@ impl Model {
             self.move_phits();
             self.now += 1;
         }
-        self.record
     }
 
     fn post(&mut self, delay: u32, parcel: Parcel) {
@@ -215,7 +234,8 @@ impl Model {
         }
         for (index, router) in self.routers.iter().enumerate() {
             let from = RouterId(index as u32);
-            let queues = Queued { router, net: &self.net };
+            let (net, atomic) = (&self.net, self.atomic);
+            let queues = Queued { router, net, atomic, now: self.now };
             let mut messages: Vec<Message> = Vec::new();
             self.agent.queues_changed(from, &queues, &mut messages);
             for Message { delay, content } in messages {
@@ -241,6 +261,9 @@ impl Model {
         self.leaving = later;
         for (_, packet) in due {
             self.record.consume(now, &self.packets[packet]);
+            if let Some(office) = &mut self.office {
+                office.consume(packet, self.packets[packet].size, now);
+            }
         }
     }
 

@@ -100,6 +100,11 @@ impl Record {
         }
     }
 
+    /// The run has ended: this is how long it was.
+    pub(super) fn end(&mut self, to: u32) {
+        self.to = to.max(1);
+    }
+
     fn covers(&self, cycle: u32) -> bool {
         (self.from..self.to).contains(&cycle)
     }
@@ -178,7 +183,10 @@ impl Record {
         report.exact("in flight", packets.in_flight, self.generated - self.delivered);
         report.exact("measured", packets.measured, measured.len() as u64);
         report.exact("grants", outcome.work.grants, self.grants);
-        report.exact("cycles", outcome.work.cycles, self.to.into());
+        // A run with a workload goes on for a while after its end.
+        let ended = outcome.workload.is_some();
+        let cycles = if ended { outcome.measured_cycles } else { outcome.work.cycles };
+        report.exact("cycles", cycles, self.to.into());
         let rate = |phits: u64| phits as f64 / (self.hosts * self.cycles());
         let accepted = measured.iter().map(|packet| u64::from(packet.size)).sum();
         report.exact("attempted load", load.attempted, rate(self.attempted_phits));

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use deroute::ids::RouterId;
 use deroute::routing::{self, Fabric, Plan};
-use deroute::spec::{Allocator, Quantity, Scale, Spec, Switch, Warmup};
+use deroute::spec::{Allocator, Quantity, Scale, Sensing, SpareVcs, Spec, Switch, Warmup};
 use deroute::topology::{self, Topology};
 use deroute::traffic::{Setting, Workload};
+use deroute::workload::Jobs;
 
 /// Links of one class.
 pub(super) struct Class {
@@ -20,6 +22,9 @@ pub(super) struct Resolved {
     pub(super) classes: Vec<Class>,
     pub(super) plan: Plan,
     pub(super) workload: Workload,
+    pub(super) jobs: Option<Jobs>,
+    /// Phits that a host with a rank keeps in its injection queue.
+    pub(super) nic_queue: u64,
     pub(super) host_latency: u32,
     pub(super) injection_queue: u64,
     pub(super) pipeline: u32,
@@ -29,6 +34,9 @@ pub(super) struct Resolved {
     pub(super) ideal: bool,
     pub(super) output_buffer: u64,
     pub(super) allocator: Allocator,
+    pub(super) sensing: Sensing,
+    /// Classes of VCs in each link class, if they share all VCs.
+    pub(super) shared_by: Option<Vec<usize>>,
     /// Measured cycles.
     pub(super) from: u32,
     pub(super) to: u32,
@@ -64,28 +72,51 @@ impl Resolved {
         let planner = |fabric: &Fabric| routing::build(&spec.routing, fabric);
         let plan = routing::queuing::plan(&spec.network.queuing, fabric, &planner)
             .expect("a possible routing");
+        let escapes = (plan.agent)(RouterId(0), 1).escape().is_some();
+        let need = |name: &&str| plan.vcs.iter().find(|need| need.class == *name);
+        let needs = topology.classes().iter().map(need);
+        let shared_by = needs.map(|need| usize::from(need.expect("a need").vcs)).collect();
         let Warmup::Fixed(warmup) = &spec.run.warmup else { panic!("not a fixed warm-up") };
         let from = whole(warmup);
         let scale = Scale::new("1 ns", "25 B").expect("valid units");
         let setting = Setting { topology: &*topology, seed: spec.run.seed };
         let workload = Workload::build(&spec.traffic, &scale, &setting, Some(from))
             .expect("a possible workload");
+        let jobs = spec
+            .workload
+            .as_ref()
+            .map(|workload| Jobs::build(workload, &scale, &setting).expect("a possible workload"));
         let nic = &spec.network.nic;
+        let injection_queue = nic.injection_queue.as_ref().map_or(u64::MAX, |q| whole(q).into());
+        let largest = jobs.as_ref().map_or(0, |jobs| u64::from(jobs.packet));
+        let nic_queue = match injection_queue {
+            u64::MAX => u64::from(whole(&nic.latency)) + 2 * largest,
+            limited => limited,
+        };
+        let (from, to) = match &jobs {
+            Some(_) => (0, u32::MAX),
+            None => (from, from + whole(&spec.run.measure)),
+        };
         let before = spec.probes.series_before.as_ref().map_or(0, whole);
         let mut resolved = Self {
             topology,
             classes,
             plan,
             workload,
+            jobs,
+            nic_queue,
             host_latency: whole(&nic.latency),
-            injection_queue: nic.injection_queue.as_ref().map_or(u64::MAX, |q| whole(q).into()),
+            injection_queue,
             pipeline: 0,
             speed: 1,
             ideal: false,
             output_buffer: u64::MAX,
             allocator: Allocator::default(),
+            sensing: spec.network.sensing,
+            shared_by: (spec.network.spare_vcs == SpareVcs::Emptiest && !escapes)
+                .then_some(shared_by),
             from,
-            to: from + whole(&spec.run.measure),
+            to,
             series: spec.probes.series.as_ref().map(|width| (from - before, whole(width))),
         };
         resolved.switch(&spec.network.switch);

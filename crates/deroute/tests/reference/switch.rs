@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 
 use deroute::ids::{PortId, RouterId, VcId};
 use deroute::routing::Queues;
+use deroute::spec::Sensing;
 use deroute::topology::Peer;
 
 use super::Phit;
-use super::resolved::Resolved;
+use super::resolved::{Class, Resolved};
 
 /// A queue of an input port.
 #[derive(Default)]
@@ -62,10 +63,18 @@ pub(super) struct Departure {
     pub(super) phit: Phit,
 }
 
+/// A packet that began to leave over a link.
+struct Departed {
+    vc: usize,
+    size: u32,
+    at: u32,
+}
+
 pub(super) struct Output {
     pub(super) pointer: usize,
     pub(super) credits: Vec<u32>,
     queue: VecDeque<Outgoing>,
+    departed: Vec<Departed>,
 }
 
 pub(super) struct Router {
@@ -97,6 +106,7 @@ impl Router {
                 _ => Vec::new(),
             },
             queue: VecDeque::new(),
+            departed: Vec::new(),
         };
         Self {
             inputs: peers.iter().map(input).collect(),
@@ -214,6 +224,9 @@ impl Router {
             first.crossed.pop_front();
             let phit = Phit { packet: first.packet, index: first.sent };
             sent.push(Departure { port, vc: first.vc, phit });
+            if first.sent == 0 && !output.credits.is_empty() {
+                output.departed.push(Departed { vc: first.vc, size: first.size, at: now });
+            }
             first.sent += 1;
             if first.sent == first.size {
                 output.queue.pop_front();
@@ -223,21 +236,99 @@ impl Router {
     }
 }
 
-/// The queues of a router, as its agent sees them: room that has been taken and not given back.
+/// The queues of a router, as its agent sees them.
 pub(super) struct Queued<'a> {
     pub(super) router: &'a Router,
     pub(super) net: &'a Resolved,
+    pub(super) atomic: bool,
+    pub(super) now: u32,
+}
+
+impl Queued<'_> {
+    fn link(&self, port: PortId) -> Option<(&Class, &Output)> {
+        match self.router.peers[port.index()] {
+            Peer::Router { class, .. } => {
+                Some((&self.net.classes[usize::from(class)], &self.router.outputs[port.index()]))
+            }
+            _ => None,
+        }
+    }
+
+    /// Phits of packets of a VC that have sent nothing.
+    fn unsent(output: &Output, vc: VcId) -> u32 {
+        let whole = output.queue.iter().filter(|p| p.vc == vc.index() && p.sent == 0);
+        whole.map(|packet| packet.size).sum()
+    }
+
+    /// Phits of packets of a VC that left, and whose credits cannot be back yet.
+    fn travelling(&self, class: &Class, output: &Output, vc: VcId) -> u32 {
+        let back = |packet: &Departed| packet.at + 2 * class.latency;
+        let out = output.departed.iter().filter(|p| p.vc == vc.index() && back(p) > self.now);
+        out.map(|packet| packet.size).sum()
+    }
+
+    /// Phits that count, but for the wait for the link.
+    fn counted(&self, port: PortId, vc: VcId) -> u32 {
+        let Some((class, output)) = self.link(port) else { return 0 };
+        match self.net.sensing {
+            Sensing::Both => self.taken(port, vc),
+            Sensing::Output => Self::unsent(output, vc),
+            Sensing::Downstream => self.taken(port, vc) - Self::unsent(output, vc),
+            Sensing::Waiting => {
+                let moving = Self::unsent(output, vc) + self.travelling(class, output, vc);
+                self.taken(port, vc) - moving
+            }
+        }
+    }
+
+    /// What the next packet would wait for the link.
+    fn wait(&self, port: PortId) -> u32 {
+        if self.net.sensing != Sensing::Waiting {
+            return 0;
+        }
+        let backlog = self.router.backlog(self.net, port.index(), self.now);
+        u32::try_from(backlog).expect("a short wait").saturating_sub(self.net.pipeline)
+    }
+
+    fn sum(&self, port: PortId, vcs: impl Iterator<Item = usize>) -> u32 {
+        let sum: u32 = vcs.map(|vc| self.counted(port, VcId(vc as u8))).sum();
+        sum + self.wait(port)
+    }
 }
 
 impl Queues for Queued<'_> {
     fn port(&self, port: PortId) -> u32 {
-        let vcs = self.router.outputs[port.index()].credits.len();
-        (0..vcs).map(|vc| self.vc(port, VcId(vc as u8))).sum()
+        self.sum(port, 0..self.router.outputs[port.index()].credits.len())
     }
 
     fn vc(&self, port: PortId, vc: VcId) -> u32 {
-        let Peer::Router { class, .. } = self.router.peers[port.index()] else { return 0 };
-        let buffer = self.net.classes[usize::from(class)].buffer;
-        buffer - self.router.outputs[port.index()].credits[vc.index()]
+        self.sum(port, std::iter::once(vc.index()))
+    }
+
+    fn class(&self, port: PortId, vc: VcId, classes: u8) -> u32 {
+        let vcs = self.router.outputs[port.index()].credits.len();
+        self.sum(port, (vc.index()..vcs).step_by(usize::from(classes)))
+    }
+
+    fn lane(&self, port: PortId, vc: VcId) -> u32 {
+        match (&self.net.shared_by, self.router.peers[port.index()]) {
+            (Some(shared_by), Peer::Router { class, .. }) => {
+                let classes = shared_by[usize::from(class)];
+                let vcs = self.router.outputs[port.index()].credits.len();
+                self.sum(port, (0..vcs).filter(|v| v % classes == vc.index() % classes))
+            }
+            _ => self.vc(port, vc),
+        }
+    }
+
+    fn taken(&self, port: PortId, vc: VcId) -> u32 {
+        let Some((class, output)) = self.link(port) else { return 0 };
+        class.buffer - output.credits[vc.index()]
+    }
+
+    fn fits(&self, port: PortId, vc: VcId, size: u16) -> bool {
+        let Some((class, _)) = self.link(port) else { return true };
+        let taken = self.taken(port, vc);
+        if self.atomic { taken == 0 } else { taken + u32::from(size) <= class.buffer }
     }
 }

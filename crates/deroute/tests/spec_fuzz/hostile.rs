@@ -99,12 +99,17 @@ pub fn blows() -> impl Strategy<Value = Vec<(Index, Blow)>> {
     proptest::collection::vec((any::<Index>(), blow), 1..4)
 }
 
-/// Dotted paths of every key.
+/// Paths of every key, those of tables in lists with their place in the list.
 pub fn keys(table: &Table, prefix: &[String], found: &mut Vec<Vec<String>>) {
     for (key, value) in table {
         let path = [prefix, std::slice::from_ref(key)].concat();
         if let Value::Table(inner) = value {
             keys(inner, &path, found);
+        }
+        for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+            if let Value::Table(inner) = item {
+                keys(inner, &[&path[..], &[index.to_string()]].concat(), found);
+            }
         }
         found.push(path);
     }
@@ -114,8 +119,15 @@ pub fn keys(table: &Table, prefix: &[String], found: &mut Vec<Vec<String>>) {
 pub fn strike(table: &mut Table, path: &[String], blow: Blow) {
     let (key, rest) = (&path[0], &path[1..]);
     if !rest.is_empty() {
-        if let Some(Value::Table(inner)) = table.get_mut(key) {
-            strike(inner, rest, blow);
+        match table.get_mut(key) {
+            Some(Value::Table(inner)) => strike(inner, rest, blow),
+            Some(Value::Array(items)) => {
+                let item = rest[0].parse().ok().and_then(|index: usize| items.get_mut(index));
+                if let Some(Value::Table(inner)) = item {
+                    strike(inner, &rest[1..], blow);
+                }
+            }
+            _ => {}
         }
         return;
     }

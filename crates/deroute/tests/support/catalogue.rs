@@ -86,8 +86,12 @@ pub const SIZES: [&str; 6] = [
 ];
 
 /// Injection processes, as TOML values.
-pub const INJECTIONS: [&str; 3] =
-    ["'bernoulli'", "{ on_off = { burst = 5.0 } }", "{ on_off = { burst = 1.5, peak = 0.97 } }"];
+pub const INJECTIONS: [&str; 4] = [
+    "'bernoulli'",
+    "{ on_off = { burst = 5.0 } }",
+    "{ on_off = { burst = 1.5, peak = 0.97 } }",
+    "'paced'",
+];
 
 /// Switches that hold packets of 16 phits, as TOML values. Those with a small output buffer, or a
 /// pipeline that is longer or shorter than a packet, are the delicate ones.
@@ -127,7 +131,7 @@ pub const LATTICES: [&str; 7] = [
 ];
 
 /// Routings of a lattice.
-pub const LATTICE_ROUTINGS: [&str; 13] = [
+pub const LATTICE_ROUTINGS: [&str; 33] = [
     "{ minimal = {} }",
     "{ valiant = {} }",
     "{ valiant = { restricted = true, recompute = true } }",
@@ -138,9 +142,30 @@ pub const LATTICE_ROUTINGS: [&str; 13] = [
     "{ dimwar = { queue = 'port' } }",
     "{ omniwar = {} }",
     "{ omniwar = { deroutes = 0 } }",
-    "{ omniwar = { deroutes = 1, queue = 'port' } }",
+    "{ omniwar = { deroutes = 1, queue = 'port', offset = 5 } }",
     "{ omniwar = { back_to_back = false } }",
     "{ omniwar = { deroutes = 2, back_to_back = false } }",
+    "{ omniwar = { back_to_back = false, redecide = true } }",
+    "{ dimwar = { classes = 'arrival' } }",
+    "{ dimwar = { classes = 'arrival', redecide = true } }",
+    "{ dimwar = { queue = 'port', offset = 20, redecide = true } }",
+    "{ o1turn = {} }",
+    "{ o1turn = { orders = 'all' } }",
+    "{ min_ad = {} }",
+    "{ min_ad = { queue = 'port', redecide = true } }",
+    "{ clos_ad = {} }",
+    "{ clos_ad = { queue = 'port', offset = 9 } }",
+    "{ clos_ad = { sequential = true } }",
+    "{ dal = {} }",
+    "{ dal = { queue = 'port', offset = 30 } }",
+    "{ dal = { atomic = false } }",
+    "{ valiant = { phase_a = '-g-' } }",
+    "{ valiant = { phase_a = '-gl', restricted = true } }",
+    "{ ugal = { phase_a = '-gl', redecide = true } }",
+    "{ valiant = { phase_a = { acor = { interval = 40, raise = [3, 9], lower = [1, 4] } } } }",
+    "{ ugal = { phase_a = { acor = { per = 'packet' } }, restricted = false } }",
+    "{ piggyback = { flag_threshold = 3, \
+       ugal = { phase_a = { acor = { interval = 50, raise = [2, 5] } } } } }",
 ];
 
 /// Patterns of a lattice; not every lattice has all of them.

@@ -6,7 +6,7 @@ pub mod catalogue;
 use std::ops::ControlFlow;
 
 use deroute::outcome::Outcome;
-use deroute::spec::{CrossbarSpec, DragonflySpec, Spec, Topology};
+use deroute::spec::{CrossbarSpec, DragonflySpec, Sensing, SpareVcs, Spec, Topology};
 use deroute::{RunError, RunOptions, Simulation};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -87,6 +87,17 @@ pub fn network(topology: &str) -> Spec {
     };
     spec.network.links = wired.classes().iter().enumerate().map(link).collect();
     spec
+}
+
+/// Another way to measure queues and to use spare VCs for every turn; the first is the usual one.
+pub fn vary(spec: &mut Spec, turn: usize) {
+    let sensing = [Sensing::Both, Sensing::Waiting, Sensing::Output, Sensing::Downstream];
+    spec.network.sensing = sensing[turn % 4];
+    spec.network.spare_vcs = [SpareVcs::Unused, SpareVcs::Emptiest][turn / 4 % 2];
+    // An algorithm that is told of changed queues refuses what changes in every cycle.
+    if Simulation::build(spec).is_err_and(|error| error.path == "network.sensing") {
+        spec.network.sensing = Sensing::Output;
+    }
 }
 
 /// The wiring of a Dragonfly's spec.

@@ -1,0 +1,231 @@
+//! Runs with a workload: from the first cycle until every rank has ended.
+
+use super::nic::Nic;
+use super::partition::Partition;
+use super::plant::Plant;
+use super::summary::{percentiles, ratio};
+use super::{RunError, Running, Watcher};
+use crate::ids::Cycle;
+use crate::outcome::{JobArrays, JobOutcome, MessageLatency, Messages, WorkloadOutcome};
+use crate::probe::collect::HISTOGRAM_DIGITS;
+use crate::probe::messages::Record;
+use crate::workload::process::State;
+use crate::workload::{Job, Jobs};
+
+/// Ranks that a message names.
+const NAMED: usize = 3;
+
+impl Running {
+    /// Runs until all ranks have ended, or to the limit. The result does not depend on when this
+    /// looks, but is computed then.
+    pub(super) fn run_jobs(&mut self, watch: &mut Watcher<'_>) -> Result<(), RunError> {
+        let plant = std::sync::Arc::clone(&self.plant);
+        let Some(jobs) = &plant.jobs else { return Ok(()) };
+        self.open(0);
+        let phits = jobs.work().1;
+        while self.now < jobs.limit {
+            let to = self.now.saturating_add(self.chunk()).min(jobs.limit);
+            self.advance(to, self.expected(phits), watch)?;
+            let counts = Counts::of(&self.partitions);
+            if counts.sent > counts.received {
+                continue;
+            }
+            if counts.ended == jobs.ranks() {
+                break;
+            }
+            if nics(&self.partitions).all(stuck) {
+                return Err(RunError::Deadlock(format!(
+                    "at cycle {} no message is on its way, but {}",
+                    self.now,
+                    waiting(jobs, &self.partitions)
+                )));
+            }
+        }
+        // Synthetic traffic has gone on until now, messages have not.
+        let end = if plant.workload.is_silent() { self.makespan() } else { self.now };
+        for partition in &mut self.partitions {
+            partition.collector.to = end.max(1);
+        }
+        Ok(())
+    }
+
+    /// Cycles that the run may take in total, judged by what has arrived of its messages.
+    fn expected(&self, phits: u64) -> u64 {
+        let arrived: u64 = records(&self.partitions).flatten().map(|r| r.arrived_phits).sum();
+        let (now, share) = (u64::from(self.now), phits.max(1) as f64 / arrived.max(1) as f64);
+        (now as f64 * share) as u64 + u64::from(self.chunk())
+    }
+
+    /// Cycle in which the last job ended, or now.
+    fn makespan(&self) -> Cycle {
+        let Some(jobs) = &self.plant.jobs else { return self.now };
+        let ends = (0..jobs.jobs.len()).map(|index| {
+            let total = total(&self.partitions, index);
+            if total.ended == jobs.jobs[index].ranks() { total.last } else { self.now }
+        });
+        ends.max().unwrap_or(self.now)
+    }
+}
+
+fn nics(partitions: &[Partition]) -> impl Iterator<Item = &Nic> {
+    partitions.iter().filter_map(|partition| partition.nics.as_ref()).flat_map(|nics| &nics.nics)
+}
+
+fn records(partitions: &[Partition]) -> impl Iterator<Item = &Vec<Record>> {
+    partitions.iter().filter_map(|partition| partition.nics.as_ref()).map(|nics| &nics.records)
+}
+
+/// What all jobs have done in the whole network.
+struct Counts {
+    sent: u64,
+    received: u64,
+    ended: u32,
+}
+
+impl Counts {
+    fn of(partitions: &[Partition]) -> Self {
+        let none = Self { sent: 0, received: 0, ended: 0 };
+        records(partitions).flatten().fold(none, |sum, record| Self {
+            sent: sum.sent + record.sent,
+            received: sum.received + record.received,
+            ended: sum.ended + record.ended,
+        })
+    }
+}
+
+/// What a job has done in the whole network.
+fn total(partitions: &[Partition], job: usize) -> Record {
+    let mut total = Record::new();
+    records(partitions).for_each(|records| total.merge(&records[job]));
+    total
+}
+
+/// Only a message could make the rank go on.
+fn stuck(nic: &Nic) -> bool {
+    matches!(nic.process.state, State::Waiting { .. } | State::Done)
+}
+
+/// What the first ranks that have not ended do.
+fn waiting(jobs: &Jobs, partitions: &[Partition]) -> String {
+    let mut left: Vec<&Nic> = nics(partitions).filter(|nic| nic.ended.is_none()).collect();
+    left.sort_by_key(|nic| (nic.seat.job, nic.seat.rank));
+    let say = |nic: &&Nic| {
+        let job = &jobs.jobs[nic.seat.job as usize];
+        let (iteration, step) = nic.process.place();
+        let doing = match nic.process.state {
+            State::Waiting { from, .. } => format!("waits for a message from rank {from}"),
+            State::Computing(_) => "computes".into(),
+            State::Ready | State::Done => "goes on".into(),
+        };
+        let (of, name) = (job.iterations, job.step_name(step));
+        let (rank, job) = (nic.seat.rank, &job.name);
+        format!("rank {rank} of {job} {doing} (iteration {} of {of}, {name})", iteration + 1)
+    };
+    let mut said: Vec<String> = left.iter().take(NAMED).map(say).collect();
+    if left.len() > NAMED {
+        said.push(format!("{} more ranks have not ended", left.len() - NAMED));
+    }
+    said.join("; ")
+}
+
+/// Why a run has not ended; `None` if it has.
+pub(super) fn unfinished(network: &Running) -> Option<String> {
+    let jobs = network.plant.jobs.as_ref()?;
+    let counts = Counts::of(&network.partitions);
+    let (all, when) = (jobs.ranks(), format!("after {} cycles (workload.limit)", jobs.limit));
+    if counts.ended < all {
+        let (left, still) = (all - counts.ended, waiting(jobs, &network.partitions));
+        return Some(format!("{when} {left} of {all} ranks have not ended: {still}"));
+    }
+    let left = counts.sent - counts.received;
+    (left > 0).then(|| format!("{when} {left} messages have not arrived"))
+}
+
+/// The result of the workload, if there is one.
+pub(super) fn outcome(network: &Running) -> Option<WorkloadOutcome> {
+    let jobs = network.plant.jobs.as_ref()?;
+    let each = jobs.jobs.iter().enumerate().map(|(index, job)| {
+        let seats = nics(&network.partitions).filter(|nic| nic.seat.job as usize == index);
+        job_outcome(job, &total(&network.partitions, index), seats, network.now)
+    });
+    Some(WorkloadOutcome { makespan: u64::from(network.makespan()), jobs: each.collect() })
+}
+
+fn job_outcome<'a>(
+    job: &Job,
+    total: &Record,
+    seats: impl Iterator<Item = &'a Nic>,
+    now: Cycle,
+) -> JobOutcome {
+    let since = |cycle: Cycle| u64::from(cycle.saturating_sub(job.start));
+    let finished = total.ended == job.ranks();
+    let ranks = f64::from(job.ranks());
+    let mut arrays = JobArrays {
+        iteration_end: total.iterations.iter().map(|end| since(*end)).collect(),
+        rank_end: vec![0; job.ranks() as usize],
+        rank_computed: vec![0; job.ranks() as usize],
+    };
+    for nic in seats {
+        let rank = nic.seat.rank as usize;
+        arrays.rank_end[rank] = since(nic.ended.unwrap_or(now));
+        arrays.rank_computed[rank] = nic.process.computed;
+    }
+    let communication = || {
+        let pairs = arrays.rank_end.iter().zip(&arrays.rank_computed);
+        pairs.map(|(end, computed)| end.saturating_sub(*computed))
+    };
+    let time = since(if finished { total.last } else { now });
+    let iterations = arrays.iteration_end.len() as u64;
+    let last = arrays.iteration_end.last().copied().unwrap_or(0);
+    JobOutcome {
+        name: job.name.clone(),
+        ranks: job.ranks(),
+        finished,
+        start: u64::from(job.start),
+        time,
+        iterations,
+        iteration_mean: ratio(last, iterations),
+        compute_mean: arrays.rank_computed.iter().sum::<u64>() as f64 / ranks,
+        communication_mean: communication().sum::<u64>() as f64 / ranks,
+        communication_max: communication().max().unwrap_or(0),
+        messages: messages(total),
+        arrays,
+    }
+}
+
+fn messages(total: &Record) -> Messages {
+    let most = u64::from(total.max);
+    Messages {
+        sent: total.sent,
+        received: total.received,
+        phits: total.phits,
+        packets: total.packets,
+        resequenced: total.held,
+        resequenced_share: ratio(total.held, total.packets),
+        resequencing_buffer_max: total.most_held,
+        latency: MessageLatency {
+            mean: ratio(total.latency, total.received),
+            min: if total.received == 0 { 0 } else { u64::from(total.min) },
+            max: most,
+            percentiles: percentiles(&total.histogram, most),
+            histogram_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),
+        },
+    }
+}
+
+/// Bytes of the interfaces and ranks, and the most packets that can be in queues which hold so many
+/// phits; `u64::MAX` if nobody knows.
+pub(super) fn footprint(plant: &Plant, capacity: u64) -> Option<(u64, u64)> {
+    let jobs = plant.jobs.as_ref()?;
+    let hosts = size_of::<Option<crate::workload::Seat>>() as u64;
+    let fixed = u64::from(jobs.ranks()) * size_of::<Nic>() as u64
+        + u64::from(plant.topology.hosts()) * hosts;
+    let (messages, phits) = jobs.work();
+    if !plant.workload.is_silent() {
+        let unlimited = plant.injection_queue == u32::MAX;
+        return Some((fixed, if unlimited { u64::MAX } else { capacity }));
+    }
+    // Every message has at most one packet that is not full.
+    let full = capacity.min(phits) / u64::from(jobs.packet);
+    Some((fixed, full.saturating_add(messages).min(capacity)))
+}

@@ -1,0 +1,196 @@
+//! Clos-AD: adaptive routing of the flattened butterfly.
+//!
+//! # What it does
+//! UGAL with three changes. Detours stay within the dimensions in which source and destination are not
+//! aligned. The source router weighs all of its ports in these dimensions, by `(Q + offset) * hops`; the
+//! minimal path wins ties, and others are broken at random. If a port is chosen that is not on the
+//! minimal path, an intermediate router is drawn whose shortest path uses this port: as the source in
+//! the dimensions before, at random in those after. With sequential allocation, a decision counts the
+//! packets that were decided on before and have yet to be granted.
+//!
+//! # Source
+//! Kim, Dally and Abts, "Flattened butterfly: a cost-efficient topology for high-radix networks", ISCA
+//! 2007; McDonald et al., SC 2019, 4.1.
+//!
+//! # Parameters
+//! `sequential` (default false), `queue` (default `vc`): what `Q` measures. `offset` (default 1 phit): the
+//! larger, the fewer detours around short queues. The hops of a port are those of the longest path
+//! through it that may be drawn.
+//!
+//! # Deadlock freedom
+//! As Valiant: two VCs.
+//!
+//! # Limits
+//! Congestion that the source router does not see is not avoided. Needs a lattice.
+//!
+//! # Example
+//! ```toml
+//! [routing.clos_ad]
+//! sequential = true
+//! ```
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::weights::Best;
+use super::{
+    Fabric, Header, Injection, Plan, Queue, RouterView, Routing, Watches, divert, follow,
+    require_lattice,
+};
+use crate::ids::{PortId, RouterId, VcId};
+use crate::probe::PathKind;
+use crate::rng::Stream;
+use crate::spec::{QueueMetric, SpecError, VcUse};
+use crate::topology::{Hop, Lattice, Topology};
+
+/// Parameters of Clos-AD.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClosAdSpec {
+    /// Every decision sees those that other inputs of the router took before it. Default `false`.
+    pub sequential: bool,
+    /// What `Q` measures. Default `vc`.
+    pub queue: QueueMetric,
+    /// What every queue is longer by when it is weighed, in phits. Default 1.
+    pub offset: u32,
+}
+
+impl Default for ClosAdSpec {
+    fn default() -> Self {
+        Self { sequential: false, queue: QueueMetric::Vc, offset: 1 }
+    }
+}
+
+struct ClosAd {
+    topology: Arc<dyn Topology>,
+    spec: ClosAdSpec,
+    first: RouterId,
+    /// Ports of a router.
+    ports: usize,
+    /// Of each output, phits decided on and not granted; empty unless allocation is sequential.
+    decided: Vec<u32>,
+    /// The decision on the head of each injection queue: output and phits.
+    heads: Vec<Option<(PortId, u16)>>,
+}
+
+pub fn plan(spec: &ClosAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
+    require_lattice(fabric, "routing.clos_ad")?;
+    let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
+    let vcs = topology.vcs_needed(true);
+    let agent = Box::new(move |first, count: u32| -> Box<dyn Routing> {
+        let ports = usize::from(topology.radix(first));
+        let cells = if spec.sequential { ports * count as usize } else { 0 };
+        Box::new(ClosAd {
+            topology: Arc::clone(&topology),
+            spec: spec.clone(),
+            first,
+            ports,
+            decided: vec![0; cells],
+            heads: vec![None; cells],
+        })
+    });
+    Ok(Plan { agent, vcs })
+}
+
+impl ClosAd {
+    fn cell(&self, router: RouterId, port: PortId) -> usize {
+        (router.0 - self.first.0) as usize * self.ports + port.index()
+    }
+
+    fn queue(&self, view: &RouterView<'_>, port: PortId) -> u32 {
+        let queue = match self.spec.queue {
+            QueueMetric::Port => view.queues.port(port),
+            QueueMetric::Vc => view.queues.lane(port, VcId(0)),
+        };
+        queue + self.decided.get(self.cell(view.router, port)).copied().unwrap_or(0)
+    }
+
+    /// The hop out of the source router, unless it is the minimal one.
+    fn decide(&self, view: &mut RouterView<'_>, minimal: Hop, to: RouterId) -> Option<Hop> {
+        let Some(lattice) = self.topology.lattice() else { unreachable!("checked by `plan`") };
+        let at = view.router;
+        let left = lattice.unaligned(at, to).count() as u32;
+        let mut best = Best::none(self.spec.offset);
+        for (before, dim) in lattice.unaligned(at, to).enumerate() {
+            let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
+            for other in (0..lattice.width(dim)).filter(|&other| other != from) {
+                let straight = other == target;
+                if straight && before == 0 {
+                    continue;
+                }
+                // Phase A takes the dimensions from this one on, phase B all but perhaps this one.
+                let hops = 2 * left - before as u32 - u32::from(straight);
+                for copy in 0..lattice.trunk() {
+                    let port = lattice.port(dim, from, other, copy);
+                    let queue = self.queue(view, port);
+                    best.offer(view, Hop { port, ..minimal }, (queue, hops), true);
+                }
+            }
+        }
+        let queue = u64::from(self.queue(view, minimal.port)) + u64::from(self.spec.offset);
+        (best.weight() < queue * u64::from(left)).then(|| best.choice().0)
+    }
+}
+
+/// A router to which the shortest path from `at` begins with a port, and that is aligned where `at` and
+/// `to` are.
+fn beyond(
+    lattice: &Lattice,
+    (at, to): (RouterId, RouterId),
+    port: PortId,
+    rng: &mut Stream,
+) -> RouterId {
+    let Some((dim, other, _)) = lattice.link(at, port) else { unreachable!("not a host's port") };
+    let later = lattice.unaligned(at, to).filter(|&later| later > dim);
+    later.fold(lattice.moved(at, dim, other), |root, later| {
+        let drawn = rng.below(lattice.width(later));
+        lattice.moved(root, later, drawn)
+    })
+}
+
+impl Routing for ClosAd {
+    fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
+        let (at, to) = (view.router, header.destination);
+        let next = |header: &Header| follow(&*self.topology, at, header, VcUse::PathPosition);
+        let minimal = next(header);
+        if header.place > 0 {
+            return minimal;
+        }
+        let hop = match (self.decide(view, minimal, to), self.topology.lattice()) {
+            (Some(Hop { port, .. }), Some(lattice)) => {
+                let root = beyond(lattice, (at, to), port, view.rng);
+                let topology = &*self.topology;
+                let hops = topology.distance(at, root) + topology.distance(root, to);
+                // Another order of the dimensions is no detour.
+                let detour = hops > topology.distance(at, to);
+                let kind = if detour { PathKind::Lgl } else { PathKind::Minimal };
+                divert(header, at, root, kind);
+                Hop { port, ..next(header) }
+            }
+            _ => minimal,
+        };
+        if self.spec.sequential {
+            let (out, input) = (self.cell(at, hop.port), self.cell(at, view.input));
+            self.decided[out] += u32::from(view.size);
+            self.heads[input] = Some((hop.port, view.size));
+        }
+        hop
+    }
+
+    fn watches(&self) -> Watches {
+        Watches { injections: self.spec.sequential, ..Watches::default() }
+    }
+
+    fn injection(&mut self, queue: Queue, event: Injection, _header: &Header) {
+        if event != Injection::Left {
+            return;
+        }
+        let input = self.cell(queue.router, queue.port);
+        if let Some((port, size)) = self.heads[input].take() {
+            let out = self.cell(queue.router, port);
+            self.decided[out] -= u32::from(size);
+        }
+    }
+}

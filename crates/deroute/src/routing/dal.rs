@@ -1,0 +1,149 @@
+//! DAL: dimensionally adaptive load-balancing.
+//!
+//! # What it does
+//! In every router a packet may take any dimension in which it is not aligned with its destination:
+//! straight to the destination's coordinate, or, once in each dimension, to any other one. Of the
+//! outputs with room for it, it takes the one with the least `(Q + offset) * hops`, ties at random; if none has
+//! room, the next hop in dimension order on the escape VC. The decision is taken again in every cycle in
+//! which a head is blocked.
+//!
+//! # Source
+//! Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC 2009;
+//! McDonald et al., SC 2019, 4.2.
+//!
+//! # Parameters
+//! `queue` (default `vc`): what `Q` measures; `vc` is the sum over all VCs but the escape VC. `offset`
+//! (default 1 phit). `atomic` (default true): a VC takes a packet only while its buffer is known to be
+//! empty.
+//!
+//! # Deadlock freedom
+//! Duato 1993: every head may turn to VC 0, on which dimensions are in order. Without `atomic` that
+//! needs a switch in which a head that is blocked can always change its mind, as this one can.
+//!
+//! # Limits
+//! With `atomic`, a VC carries one packet in a round trip of its credits: a link carries at most
+//! `packet size * VCs / round trip`. Needs a lattice and two VCs.
+//!
+//! # Example
+//! ```toml
+//! [routing.dal]
+//! ```
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::weights::{Best, derouted_in, label, reconsidering};
+use super::{Fabric, Header, Plan, RouterView, Routing, Watches, require_lattice};
+use crate::ids::{PortId, RouterId, VcId};
+use crate::spec::{QueueMetric, SpecError, VcUse};
+use crate::topology::{Hop, Leg, Topology, VcNeed};
+
+/// Parameters of DAL.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DalSpec {
+    /// What `Q` measures. Default `vc`.
+    pub queue: QueueMetric,
+    /// What every queue is longer by when it is weighed, in phits. Default 1.
+    pub offset: u32,
+    /// A VC takes a packet only while its buffer is known to be empty. Default `true`.
+    pub atomic: bool,
+}
+
+impl Default for DalSpec {
+    fn default() -> Self {
+        Self { queue: QueueMetric::Vc, offset: 1, atomic: true }
+    }
+}
+
+struct Dal {
+    topology: Arc<dyn Topology>,
+    /// VCs of each dimension.
+    vcs: Arc<[u8]>,
+    spec: DalSpec,
+}
+
+/// The VC that is routed in dimension order.
+const ESCAPE: VcId = VcId(0);
+
+pub fn plan(spec: &DalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
+    require_lattice(fabric, "routing.dal")?;
+    let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
+    let why = "one VC is kept in dimension order, to escape through";
+    let need = |class: &&'static str| VcNeed { class, vcs: 2, why };
+    let needs = topology.classes().iter().map(need).collect();
+    let vcs: Arc<[u8]> = fabric.vcs.clone().into();
+    let agent = Box::new(move |_, _| -> Box<dyn Routing> {
+        let (topology, vcs) = (Arc::clone(&topology), Arc::clone(&vcs));
+        Box::new(Dal { topology, vcs, spec: spec.clone() })
+    });
+    Ok(Plan { agent, vcs: needs })
+}
+
+impl Dal {
+    /// The emptiest VC of a port with room for the packet, and the queue of the port.
+    fn look(&self, view: &RouterView<'_>, dim: usize, port: PortId) -> Option<(VcId, u32)> {
+        let adaptive = (ESCAPE.0 + 1..self.vcs[dim]).map(VcId);
+        let open = adaptive.filter(|&vc| view.queues.fits(port, vc, view.size));
+        let vc = open.min_by_key(|&vc| view.queues.taken(port, vc))?;
+        let queue = match self.spec.queue {
+            QueueMetric::Port => view.queues.port(port),
+            QueueMetric::Vc => view.queues.class(port, VcId(ESCAPE.0 + 1), 1),
+        };
+        Some((vc, queue))
+    }
+}
+
+impl Routing for Dal {
+    fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
+        let Some(lattice) = self.topology.lattice() else { unreachable!("checked by `plan`") };
+        let (at, to, place) = (view.router, header.destination, header.place + 1);
+        let before = derouted_in(lattice, view, to);
+        // There is no intermediate router: its place in the header has a bit for each dimension in
+        // which the packet was derouted.
+        let mut done = if header.root == Header::UNDRAWN { 0 } else { header.root.0 };
+        if let Some(dim) = before {
+            done |= 1 << dim;
+            header.root = RouterId(done);
+        }
+        let left = lattice.unaligned(at, to).count() as u32;
+        let mut best = Best::none(self.spec.offset);
+        for dim in lattice.unaligned(at, to) {
+            let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
+            for other in (0..lattice.width(dim)).filter(|&other| other != from) {
+                let derouted = other != target;
+                if derouted && done & 1 << dim != 0 {
+                    continue;
+                }
+                for copy in 0..lattice.trunk() {
+                    let port = lattice.port(dim, from, other, copy);
+                    if let Some((vc, queue)) = self.look(view, dim, port) {
+                        let hop = Hop { port, vc, place };
+                        best.offer(view, hop, (queue, left + u32::from(derouted)), derouted);
+                    }
+                }
+            }
+        }
+        let (hop, derouted) = best.choice();
+        label(header, None, derouted);
+        if best.weight() == u64::MAX {
+            let next = self.topology.next_hop(at, to, Leg::Minimal, place - 1, VcUse::PathPosition);
+            return Hop { vc: ESCAPE, place, ..next };
+        }
+        hop
+    }
+
+    fn watches(&self) -> Watches {
+        reconsidering(true)
+    }
+
+    fn atomic(&self) -> bool {
+        self.spec.atomic
+    }
+
+    fn escape(&self) -> Option<VcId> {
+        Some(ESCAPE)
+    }
+}

@@ -1,0 +1,85 @@
+"""Files that specs refer to: their content takes their place, so that results know what was run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from deroute import errors
+from deroute.errors import DocumentPath, InputError, parse_path
+from deroute.spec import read_toml
+
+
+def read_document(file: Path) -> tuple[dict[str, Any], str]:
+    """The document in a TOML file, with the files that it refers to read, and its text."""
+    document, text = read_toml(file)
+    for table, key, place in _references(document, ()):
+        reader = _READERS[str(parse_path(key)[-1])]
+        name = table[key]["file"]
+        try:
+            table[key] = reader(file.parent / name)
+        except (OSError, ValueError) as error:
+            message = f"{name}: {getattr(error, 'strerror', None) or error}"
+            problem = errors.in_file(message, (*place, key), file=file, text=text)
+            raise InputError([problem]) from error
+    return document, text
+
+
+def _references(
+    value: Any, place: DocumentPath
+) -> Iterator[tuple[dict[str, Any], str, DocumentPath]]:
+    """Tables, keys in them and their places, where `{ file = ... }` stands for what is in it."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _references(item, (*place, index))
+    if not isinstance(value, dict):
+        return
+    for key, item in list(value.items()):
+        last = parse_path(key)[-1:] if errors.is_path(key) else ()
+        if last and last[0] in _READERS and _is_reference(item):
+            yield value, key, place
+        else:
+            yield from _references(item, (*place, key))
+
+
+def _is_reference(value: Any) -> bool:
+    return isinstance(value, dict) and list(value) == ["file"] and isinstance(value["file"], str)
+
+
+def _rows(file: Path) -> Iterator[tuple[int, list[str]]]:
+    """The words of each line that has some, and its number; `#` begins a comment."""
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if words:
+            yield number, words
+
+
+def _whole(word: str, line: int) -> int:
+    if not word.isascii() or not word.isdigit():
+        raise ValueError(f"line {line}: {word!r} is not a whole number")
+    return int(word)
+
+
+def _placement(file: Path) -> dict[str, Any]:
+    """Hosts, in the order of the ranks."""
+    return {"hosts": [_whole(word, line) for line, words in _rows(file) for word in words]}
+
+
+def _matrix(file: Path) -> dict[str, Any]:
+    """Sender, receiver and size in each line; a size may have a unit, after a space or not."""
+    messages: list[list[int | str]] = []
+    for line, words in _rows(file):
+        if len(words) not in (3, 4):
+            raise ValueError(f"line {line}: {' '.join(words)!r} is not a sender, receiver and size")
+        sender, receiver = (_whole(word, line) for word in words[:2])
+        size = " ".join(words[2:])
+        messages.append([sender, receiver, int(size) if size.isdigit() else size])
+    return {"messages": messages}
+
+
+#: Readers by the key under which a file is named.
+_READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "placement": _placement,
+    "exchange": _matrix,
+}

@@ -1,0 +1,118 @@
+"""What the jobs of a workload did, as typed objects. Times are in cycles, from the job's start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+
+class Part(BaseModel):
+    """A part of an outcome: read only, exactly the engine's fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Percentile(Part):
+    """`percent` of the packets, or messages, are not slower than `cycles`."""
+
+    percent: float
+    cycles: int
+
+
+class MessageLatency(Part):
+    """Latency from the send to the consumption of the last phit, in cycles."""
+
+    mean: float
+    min: int
+    max: int
+    percentiles: list[Percentile]
+    histogram_error: float
+
+
+class Messages(Part):
+    """Messages of a job, and the packets that had to wait for an earlier one of their message."""
+
+    sent: int
+    received: int
+    phits: int
+    packets: int
+    resequenced: int
+    resequenced_share: float
+    #: Most phits that waited so at one host.
+    resequencing_buffer_max: int
+    latency: MessageLatency
+
+
+@dataclass(frozen=True, slots=True)
+class JobArrays:
+    """Times of a job, in cycles from its start."""
+
+    #: (iterations,) when the last rank ended each iteration.
+    iteration_end: NDArray[np.uint64]
+    #: (ranks,) when each rank ended.
+    rank_end: NDArray[np.uint64]
+    #: (ranks,) time that each rank computed.
+    rank_computed: NDArray[np.uint64]
+
+
+class JobOutcome(Part):
+    """What one job did."""
+
+    name: str
+    ranks: int
+    #: All of them ended.
+    finished: bool
+    #: Cycle in which it began.
+    start: int
+    #: Time until the last rank had ended and the last message had arrived.
+    time: int
+    iterations: int
+    iteration_mean: float
+    compute_mean: float
+    communication_mean: float
+    communication_max: int
+    messages: Messages
+
+
+class WorkloadOutcome(Part):
+    """What the jobs of a workload did."""
+
+    #: Cycle in which the last job ended.
+    makespan: int
+    jobs: list[JobOutcome]
+
+    def job(self, name: str) -> JobOutcome:
+        """The job of this name."""
+        return next(job for job in self.jobs if job.name == name)
+
+    def scalars(self) -> dict[str, Any]:
+        """The makespan, and each job under its name."""
+        document = self.model_dump()
+        named = {job.pop("name"): job for job in document["jobs"]}
+        return {"makespan": self.makespan, "jobs": named}
+
+
+def iterations_frame(arrays: dict[str, JobArrays]) -> pl.DataFrame:
+    """A row per job and iteration: when its last rank ended it."""
+    columns = ("iteration_end",)
+    return _frame("iteration", columns, arrays)
+
+
+def ranks_frame(arrays: dict[str, JobArrays]) -> pl.DataFrame:
+    """A row per job and rank: when it ended, and how long it computed."""
+    return _frame("rank", ("rank_end", "rank_computed"), arrays)
+
+
+def _frame(index: str, names: tuple[str, ...], arrays: dict[str, JobArrays]) -> pl.DataFrame:
+    frames = [
+        pl.DataFrame({name.partition("_")[2]: getattr(each, name) for name in names})
+        .with_row_index(index)
+        .select(pl.lit(job).alias("job"), pl.all())
+        for job, each in arrays.items()
+    ]
+    return pl.concat(frames)
