@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from deroute import graphs
 from deroute.errors import InputError, Problem, SpecError, parse_path, show_path
 
 Spec = dict[str, Any]
@@ -29,7 +30,7 @@ def read_toml(file: Path) -> tuple[dict[str, Any], str]:
     except UnicodeDecodeError as error:
         raise InputError([Problem(f"is not UTF-8 text: {error}", file=file)]) from error
     try:
-        return tomllib.loads(text), text
+        return graphs.resolve(tomllib.loads(text), file.parent), text
     except tomllib.TOMLDecodeError as error:
         raise InputError([Problem(f"is not TOML: {error}", file=file)]) from error
 

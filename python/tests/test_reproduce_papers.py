@@ -31,7 +31,7 @@ def thesis_claims() -> list[tuple[str, Claim]]:
 
 
 @pytest.mark.parametrize("scale", ["quick", "paper"])
-@pytest.mark.parametrize("name", ["thesis", "hyperx"])
+@pytest.mark.parametrize("name", ["thesis", "hyperx", "fat-tree"])
 def test_papers_are_well_formed_at_every_scale(name: str, scale: str) -> None:
     paper = read_paper(ROOT / name)
     for item in paper.items:

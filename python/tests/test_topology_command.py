@@ -37,13 +37,12 @@ def call(*arguments: object, code: int = 0) -> Any:
 
 def spec_of(topology: dict[str, Any]) -> dict[str, Any]:
     """A valid spec with this topology."""
-    spec = copy.deepcopy(SPEC)
-    spec["network"]["topology"] = topology
-    if "hyperx" in topology:
-        names = [f"dim{place + 1}" for place in range(len(topology["hyperx"]["widths"]))]
-        spec["network"]["links"] = dict.fromkeys(names, SPEC["network"]["links"]["local"])
-    if "crossbar" in topology:
-        spec["network"]["links"] = {}
+    spec = copy.deepcopy(SPEC) | {"network": {**SPEC["network"], "topology": topology}}
+    ((name, parameters),) = topology.items()
+    dims = ("dim1", "dim2", "dim3", "dim4")[: len(parameters.get("widths", ()))]
+    names = {"hyperx": dims, "rlft": ["level1", "level2"], "graph": ["link"], "crossbar": []}
+    if name in names:
+        spec["network"]["links"] = dict.fromkeys(names[name], SPEC["network"]["links"]["local"])
     return spec
 
 
@@ -54,6 +53,8 @@ def network(topology: dict[str, Any]) -> Network:
 
 
 DRAGONFLY = {"dragonfly": {"p": 2, "a": 4, "h": 2}}
+TREE = {"rlft": {"ports": 6, "stages": 3}}
+GRAPH = {"graph": {"hosts": 1, "edges": [[0, 1], [1, 2], [2, 3], [3, 0]]}}
 LATTICE = {"hyperx": {"widths": [4, 3], "hosts": 2}}
 
 SIZES_64 = {
@@ -114,7 +115,7 @@ def test_hyperx_is_the_best_of_all_lattices() -> None:
     assert full.hosts < SIZES_64["hyperx3"][0]
 
 
-@pytest.mark.parametrize("family", ["dragonfly", "fb2", "hyperx3"])
+@pytest.mark.parametrize("family", ["dragonfly", "fb2", "hyperx3", "clos3"])
 @pytest.mark.parametrize("radix", [8, 13, 16])
 def test_designs_are_what_the_engine_wires(family: str, radix: int) -> None:
     design = scaling.largest(family, radix)
@@ -340,7 +341,7 @@ def test_mistakes_of_the_command(experiment_file: Path, tmp_path: Path) -> None:
     assert "prices.toml" in call(HYPERX, "--prices", tmp_path / "prices.toml", code=2).output
 
 
-@pytest.mark.parametrize("topology", [DRAGONFLY, LATTICE, {"crossbar": {"hosts": 3}}])
+@pytest.mark.parametrize("topology", [DRAGONFLY, LATTICE, TREE, GRAPH, {"crossbar": {"hosts": 3}}])
 def test_drawings_are_the_same_every_time(topology: dict[str, Any], tmp_path: Path) -> None:
     first, second = tmp_path / "first.svg", tmp_path / "second.svg"
     assert draw(network(topology), first) == first
@@ -357,7 +358,7 @@ def test_measures_of_claims() -> None:
     wired = measure("largest_wired", evidence, {"topology": "fb3", "radix": 16})
     assert [value.mean for value in wired] == [256, 16 - 3]
     with pytest.raises(NotSettledError, match="does not build"):
-        measure("largest_wired", evidence, {"topology": "clos3", "radix": 16})
+        measure("largest_wired", evidence, {"topology": "dragonfly5", "radix": 16})
     with pytest.raises(PaperError, match="torus"):
         measure("largest_hosts", evidence, {"topology": "torus", "radix": 16})
     pair = {"topology": "dragonfly", "over": "clos3", "radices": [16, 20]}

@@ -3,7 +3,7 @@
 use deroute::Simulation;
 use deroute::ids::{HostId, PortId, RouterId};
 use deroute::topology::{Peer, Topology};
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -16,7 +16,8 @@ const UNUSED: i32 = -1;
 
 /// Wiring of the network of `spec` (JSON): `router_of_host`, then by router and port `peer_router`,
 /// `peer_port` (-1 where there is no router) and `link_class` (index into `class_names`, -2 for a
-/// host, -1 for nothing).
+/// host, -1 for nothing). Of a fat tree also the `level` of every router, and `children`, `parents` and
+/// `parallel` links by level.
 #[pyfunction]
 pub fn topology<'py>(py: Python<'py>, spec: &str) -> PyResult<Bound<'py, PyDict>> {
     let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
@@ -35,6 +36,14 @@ pub fn topology<'py>(py: Python<'py>, spec: &str) -> PyResult<Bound<'py, PyDict>
         dict.set_item(name, PyArray1::from_vec(py, values).reshape(shape)?)?;
     }
     dict.set_item("class_names", topology.classes())?;
+    if let Some(tree) = topology.tree() {
+        let [children, parents, parallel] = tree.shape();
+        let levels = (0..topology.routers()).map(|router| tree.level(RouterId(router)) as i32);
+        dict.set_item("level", PyArray1::from_vec(py, levels.collect()))?;
+        dict.set_item("children", children)?;
+        dict.set_item("parents", parents)?;
+        dict.set_item("parallel", parallel)?;
+    }
     Ok(dict)
 }
 
@@ -100,4 +109,32 @@ pub fn path(
     }
     let hops = simulation.trace(HostId(source), HostId(destination), seed);
     Ok(hops.map(|hops| hops.iter().map(|(at, hop)| (at.0, hop.port.0, hop.vc.0)).collect()))
+}
+
+/// Numbers of destination hosts to which packets of `spec` (JSON) leave, by router and port, if one host
+/// of each router sends to all others; 0 for ports that are not there. The routing is asked what it would
+/// do with each port in turn as the only one with an empty queue; `waiting` phits wait on the others,
+/// `None` for more than any buffer holds.
+#[pyfunction]
+#[pyo3(signature = (spec, waiting=None))]
+pub fn destinations<'py>(
+    py: Python<'py>,
+    spec: &str,
+    waiting: Option<u32>,
+) -> PyResult<Bound<'py, PyArray2<u32>>> {
+    let counted = py.detach(|| {
+        let simulation = Simulation::build(&errors::parse(spec)?)?;
+        Ok((simulation.topology(), simulation.destinations(waiting)))
+    });
+    let (topology, counts) = counted.map_err(|error| errors::spec_error(py, &error))?;
+    let routers = (0..topology.routers()).map(RouterId);
+    let most = routers.clone().map(|router| topology.radix(router)).max().unwrap_or(0);
+    let (mut rest, mut table) = (&counts[..], Vec::new());
+    for router in routers {
+        let ports = usize::from(topology.radix(router));
+        table.extend_from_slice(&rest[..ports]);
+        table.resize(table.len() + usize::from(most) - ports, 0);
+        rest = &rest[ports..];
+    }
+    PyArray1::from_vec(py, table).reshape([topology.routers() as usize, usize::from(most)])
 }

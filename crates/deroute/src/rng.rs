@@ -30,6 +30,11 @@ fn splitmix(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// A hash of a number, for choices that are fixed but look random.
+pub fn mix(number: u64) -> u64 {
+    splitmix(&mut { number })
+}
+
 impl Stream {
     /// The stream of `owner` in a run with `seed`.
     pub fn new(seed: u64, owner: Owner) -> Self {

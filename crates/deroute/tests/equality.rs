@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
 use support::catalogue::{
-    DRAGONFLIES, INJECTIONS, LATTICE_PATTERNS, LATTICE_ROUTINGS, LATTICES, PATTERNS,
-    PLAIN_PATTERNS, ROUTINGS, SIZES, SWITCHES,
+    DRAGONFLIES, GRAPH_ROUTINGS, GRAPHS, HOTSPOTS, INJECTIONS, LATTICE_PATTERNS, LATTICE_ROUTINGS,
+    LATTICES, PATTERNS, PLAIN_PATTERNS, QUEUINGS, ROUTINGS, SIZES, SWITCHES, TREE_ROUTINGS, TREES,
 };
 use support::value;
 
@@ -81,6 +81,34 @@ fn lattices() {
         }
     }
     assert!(agreed > 150, "{agreed}");
+}
+
+/// Every routing of a fat tree in every tree, and of a graph in every graph, with queuing schemes and hot
+/// spots.
+#[test]
+fn trees_and_graphs() {
+    let graphs = GRAPHS.map(|graph| format!("{{ graph = {graph} }}"));
+    let trees = TREES.iter().flat_map(|tree| TREE_ROUTINGS.map(|routing| (*tree, routing)));
+    let graphs = graphs.iter().flat_map(|graph| GRAPH_ROUTINGS.map(|r| (graph.as_str(), r)));
+    let mut agreed = 0;
+    for (n, (topology, routing)) in trees.chain(graphs).enumerate() {
+        let mut spec = support::network(topology);
+        spec.routing = value(routing);
+        spec.network.queuing = QUEUINGS[n % 4].map(value);
+        spec.network.switch = value(SWITCHES[(5 * n + 1) % SWITCHES.len()]);
+        spec.traffic.hotspots = value(HOTSPOTS[n % 5]);
+        spec.traffic.packet_size = value(SIZES[n % SIZES.len()]);
+        spec.traffic.injection = value(INJECTIONS[n / 3 % 3]);
+        spec.traffic.load = [0.3, 0.6, 1.0][n % 3];
+        spec.run.warmup = deroute::spec::Warmup::Fixed(100.into());
+        spec.run.measure = 300.into();
+        spec.run.seed = n as u64;
+        if deroute::Simulation::build(&spec).is_ok() {
+            agree(&spec);
+            agreed += 1;
+        }
+    }
+    assert!(agreed > 100, "{agreed}");
 }
 
 /// Every switch in every wiring, with mixed packet sizes and buffers of one packet.

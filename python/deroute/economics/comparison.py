@@ -48,6 +48,8 @@ def wired(topology: Mapping[str, Any], wire: Wire) -> Network:
     classes = ["local", "global"]
     if name == "hyperx":
         classes = [f"dim{place + 1}" for place in range(len(parameters["widths"]))]
+    if name == "rlft":
+        classes = [f"level{place + 1}" for place in range(parameters["stages"] - 1)]
     link = {"latency": "50 ns", "vcs": 2, "buffer": 128}
     spec = {
         "network": {

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from deroute.economics.network import Network
 from deroute.errors import InputError
 from deroute.figures.style import FORMATS, TWO_COLUMNS, look, paper, save
+from deroute.reproduce.evidence import Tree
 
 #: More routers would be a grey disc.
 MOST_ROUTERS = 200
@@ -60,7 +61,8 @@ def _figure(network: Network) -> Figure:
     for index in reversed(range(len(names))):
         mine = kind == index
         # The local links of a Dragonfly are the sides and diagonals of its groups.
-        bend = 0.0 if names[index] == "local" else 0.12
+        straight = names[index] == "local" or network.wiring.tree is not None
+        bend = 0.0 if straight else 0.12
         ends = zip(router[mine], peer[mine], strict=True)
         curves = [_curve(places[a], places[b], bend) for a, b in ends]
         colour = look(index).colour
@@ -81,7 +83,8 @@ def positions(network: Network) -> NDArray[np.float64]:
     """Where routers are drawn.
 
     The groups of a Dragonfly are small circles on a large one; the first two dimensions of a
-    HyperX are a grid, further ones grids of grids; all else is a circle.
+    HyperX are a grid, further ones grids of grids; the levels of a fat tree are rows; all else is a
+    circle.
     """
     number = np.arange(network.routers)
     if network.name == "dragonfly":
@@ -99,7 +102,20 @@ def positions(network: Network) -> NDArray[np.float64]:
             pitch[axis] *= width + 0.8
             step *= width
         return places * (1.0, -1.0)
+    if network.wiring.tree is not None:
+        return _layers(network.wiring.tree)
     return _circle(number, network.routers)
+
+
+def _layers(tree: Tree) -> NDArray[np.float64]:
+    """Levels as rows; the switches of a subtree side by side above its hosts."""
+    places = np.zeros((len(tree.level), 2))
+    widest = max(int((tree.level == level + 1).sum()) for level in range(len(tree.children)))
+    for level in range(1, len(tree.children) + 1):
+        mine = np.flatnonzero(tree.level == level)
+        places[mine, 0] = (np.arange(len(mine)) + 0.5) * widest / len(mine)
+        places[mine, 1] = level * widest / (2.5 * len(tree.children))
+    return places
 
 
 def _circle(index: NDArray[np.float64] | NDArray[np.int64], count: int) -> NDArray[np.float64]:

@@ -79,7 +79,7 @@ class Network:
 
         A group of a Dragonfly (thesis 2.2.1: short wires inside a group); the first dimension of a
         HyperX in a rack and the first two in a row (McDonald et al. 3.1: each dimension can fit a
-        packaging domain). Else single routers.
+        packaging domain); the two lower levels of a fat tree. Else single routers.
         """
         match self.name:
             case "dragonfly":
@@ -87,6 +87,9 @@ class Network:
             case "hyperx":
                 widths = self.parameters["widths"]
                 return int(widths[0]), int(np.prod(widths[:2]))
+        if self.wiring.tree is not None and len(self.wiring.tree.children) > 1:
+            subtree = self.wiring.tree.block(2)
+            return subtree, subtree
         return 1, 1
 
     def cuts(self) -> dict[str, NDArray[np.bool_]]:
@@ -103,6 +106,12 @@ class Network:
                 cuts[name] = number // step % width < width // 2
                 step *= width
             return cuts
+        tree = self.wiring.tree
+        if tree is not None and tree.children[-1] > 1:
+            below, size = tree.children[-1], tree.block(len(tree.children) - 1)
+            half = below // 2
+            inside = number < half * size if size else number < 0
+            return {f"{half} of {below} subtrees": inside}
         return {"half of the routers by number": number < self.routers // 2}
 
     def bisection(self) -> Bisection | None:

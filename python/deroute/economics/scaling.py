@@ -141,6 +141,7 @@ def folded_clos(levels: int, radix: int, _: float = BISECTION) -> Design | None:
         hosts_per_access_router=half,
         diameter=2 * (levels - 1),
         bisection=1.0,
+        topology={"rlft": {"ports": 2 * half, "stages": levels}},
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from numpy.typing import NDArray
+
 from deroute import _engine
 from deroute.reproduce.evidence import Hop, NotSettledError
 
@@ -22,6 +24,10 @@ class BuiltEngine:
         if hops is None:
             raise NotSettledError(f"the packet from host {source} does not reach host {target}")
         return hops
+
+    def destinations(self, spec: str, waiting: int | None) -> NDArray[Any]:
+        """Destinations that leave through every port."""
+        return _engine.destinations(spec, waiting)
 
     def check(self, spec: str) -> object:
         """Build the network."""

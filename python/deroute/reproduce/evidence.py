@@ -36,11 +36,42 @@ class Engine(Protocol):
     def path(self, spec: str, source: int, target: int, seed: int) -> Sequence[Hop]:
         """Router, output port and VC of every step of one packet through the empty network."""
 
+    def destinations(self, spec: str, waiting: int | None) -> NDArray[Any]:
+        """Numbers of destinations to which packets leave, by router and port."""
+
     def check(self, spec: str) -> object:
         """Build the network; a `SpecError` says why it cannot be."""
 
     def simulate(self, spec: str) -> object:
         """Run a point; a `SimulationError` reports a deadlock or a cycle of dependencies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Levels of a fat tree, from the hosts up."""
+
+    #: Level of every router, from 1.
+    level: NDArray[np.int32]
+    #: Children of a switch, parents of a node of the level below, links to each.
+    children: tuple[int, ...]
+    parents: tuple[int, ...]
+    parallel: tuple[int, ...]
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Any]) -> Tree | None:
+        """From what the engine's `topology` returns."""
+        if "level" not in arrays:
+            return None
+        shape = (tuple(arrays[name]) for name in ("children", "parents", "parallel"))
+        return cls(np.asarray(arrays["level"], dtype=np.int32), *shape)
+
+    def block(self, levels: int) -> int:
+        """Switches of a subtree of so many levels, which are numbered in a row."""
+        count = twins = 0
+        for children, parents in zip(self.children[:levels], self.parents, strict=False):
+            twins = (twins or 1) * parents
+            count = children * count + twins
+        return count
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +85,15 @@ class Wiring:
     #: Index into `class_names`, or `HOST_PORT`, or `UNUSED`.
     link_class: NDArray[np.int32]
     class_names: tuple[str, ...]
+    #: The fat tree that the routers form, if they do.
+    tree: Tree | None = None
 
     @classmethod
     def of(cls, arrays: Mapping[str, Any]) -> Wiring:
         """From what the engine's `topology` returns."""
         names = ("router_of_host", "peer_router", "peer_port", "link_class")
         parts = {name: np.asarray(arrays[name], dtype=np.int32) for name in names}
-        return cls(**parts, class_names=tuple(arrays["class_names"]))
+        return cls(**parts, class_names=tuple(arrays["class_names"]), tree=Tree.of(arrays))
 
     def ports(self, name: str) -> NDArray[np.bool_]:
         """Mask of the ports of one link class."""
@@ -79,6 +112,7 @@ class Evidence:
     #: Fetched when first needed, so that claims about runs work without it.
     engine: Callable[[], Engine]
     _wirings: dict[str, Wiring] = field(default_factory=dict)
+    _destinations: dict[tuple[str, int | None], NDArray[Any]] = field(default_factory=dict)
 
     def of(self, experiment: str) -> Study:
         """Results of an experiment of the item."""
@@ -107,3 +141,10 @@ class Evidence:
         if spec not in self._wirings:
             self._wirings[spec] = Wiring.of(self.engine().topology(spec))
         return self._wirings[spec]
+
+    def destinations(self, spec: str, waiting: int | None) -> NDArray[Any]:
+        """Destinations through every port, counted once; `waiting` phits wait on the full ones."""
+        if (spec, waiting) not in self._destinations:
+            counts = np.asarray(self.engine().destinations(spec, waiting))
+            self._destinations[spec, waiting] = counts
+        return self._destinations[spec, waiting]

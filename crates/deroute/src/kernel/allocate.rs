@@ -4,7 +4,7 @@ use super::packet::{NONE, Packet, Slot};
 use super::partition::{Partition, injection_queue};
 use super::plant::Crossbar;
 use super::state::{Input, PortKind, PortQueues, Queue};
-use crate::ids::{Cycle, PortId};
+use crate::ids::{Cycle, PortId, VcId};
 use crate::probe::collect::Delivery;
 use crate::routing::{Injection, RouterView, Watches};
 use crate::spec::{Arbiter, Pointer};
@@ -216,9 +216,10 @@ impl Partition {
     /// Decides where the head of a queue goes.
     #[inline(never)]
     fn route(&mut self, router: u32, base: u32, input: usize, queue: usize) {
-        let Self { routers, outputs, credits, plant, unsettled, .. } = self;
+        let Self { routers, inputs, outputs, credits, plant, unsettled, .. } = self;
         let Self { routing, queues, pool, now, vcs, .. } = self;
         let state = &mut routers[router as usize];
+        let vc = VcId((queue as u32 - inputs[input].queues) as u8);
         let queue = &mut queues[queue];
         let packet = &mut pool[queue.head].packet;
         let header = &mut packet.header;
@@ -233,6 +234,9 @@ impl Partition {
         let mut view = RouterView {
             router: state.id,
             input: PortId((input as u32 - base) as u16),
+            vc,
+            port: packet.port,
+            class: 0,
             now,
             size: queue.size,
             queues: &queues,

@@ -140,6 +140,14 @@ impl Simulation {
         crate::routing::trace(plan, topology, (from, to), seed)
     }
 
+    /// For every router and port, in order, the number of destination hosts to which packets leave
+    /// through it, if one host of each router sends to all others: whatever port is the only one with an
+    /// empty queue while `waiting` phits wait on each other one (`None` for more than any buffer holds).
+    pub fn destinations(&self, waiting: Option<u32>) -> Vec<u32> {
+        let waiting = waiting.unwrap_or(1 << 30);
+        crate::routing::destinations(&self.plant.routing, &*self.plant.topology, waiting)
+    }
+
     /// Runs the simulation. `watch` is called several times a second.
     ///
     /// # Errors
@@ -180,13 +188,21 @@ struct Running {
 const HOSTS_PER_PARTITION: u32 = 288;
 /// More partitions would exchange their mail in pieces too small to be fast.
 const MOST_PARTITIONS: usize = 128;
+/// Cycles that several partitions per thread should run alone at least.
+const SHORTEST_WINDOW: Cycle = 24;
 /// Host-cycles between calls of the watcher: less than a second of work.
 const CHUNK: u32 = 5_000_000;
 
 impl Running {
     fn new(plant: &Arc<Plant>, options: &RunOptions, record: bool) -> Self {
-        let firsts = divide(&*plant.topology, options);
         let port_bases = plant.port_bases();
+        let mut firsts = divide(&*plant.topology, options);
+        let division = Division { plant, port_bases: &port_bases, firsts: &firsts };
+        if options.partitions.is_none() && lookahead(plant, &division) < SHORTEST_WINDOW {
+            // Caches would be filled anew all the time: as few as there are threads.
+            let few = RunOptions { partitions: Some(options.threads.max(1)), ..options.clone() };
+            firsts = divide(&*plant.topology, &few);
+        }
         let division = Division { plant, port_bases: &port_bases, firsts: &firsts };
         let count = firsts.len() as u32 - 1;
         let partitions: Vec<_> = (0..count).map(|i| division.build(i, record)).collect();

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::ids::{Cycle, RouterId, VcId};
-use crate::routing::{Fabric, Plan, Planner};
+use crate::routing::{Fabric, Plan, Planner, queuing};
 use crate::spec::{
     Allocator, AutomaticWarmup, Quantity, Scale, Sensing, SpareVcs, Spec, SpecError, Switch,
     Warmup, WarmupRule,
@@ -107,8 +107,10 @@ impl Plant {
         let classes = links(spec, &scale, &*topology)?;
         let latency = classes.iter().map(|class| class.latency).collect();
         let vcs = classes.iter().map(|class| class.vcs).collect();
-        let fabric = Fabric { topology: Arc::clone(&topology), latency, vcs, scale };
-        let routing = routing(&fabric)?;
+        let buffers = classes.iter().map(|class| class.buffer).collect();
+        let fabric =
+            Fabric { topology: Arc::clone(&topology), latency, vcs, buffers, classes: 1, scale };
+        let routing = queuing::plan(&spec.network.queuing, fabric, routing)?;
         enough_vcs(&classes, &*topology, &routing.vcs)?;
         let sensing = spec.network.sensing;
         let agent = (routing.agent)(RouterId(0), 1);

@@ -5,12 +5,14 @@ use hdrhistogram::Histogram;
 use super::plant::WarmupTimes;
 use super::state::PortKind;
 use super::{Running, jobs};
+use crate::ids::{PortId, RouterId};
 use crate::outcome::{
     Arrays, Fairness, Latency, LinkUse, Load, Outcome, Packets, PathShare, Percentile, Series,
     SeriesColumns, Size, State, Verdict, Work,
 };
 use crate::probe::PathKind;
 use crate::probe::collect::{BATCHES, Bins, Collector, HISTOGRAM_DIGITS, Sums};
+use crate::topology::{Peer, Topology};
 
 /// Percentiles that a result lists.
 const PERCENTS: [f64; 6] = [1.0, 25.0, 50.0, 95.0, 99.0, 99.9];
@@ -123,7 +125,7 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
         packets,
         latency,
         hops_mean: ratio(total.hops, total.sums.packets),
-        fairness: fairness(&arrays),
+        fairness: fairness(&*plant.topology, &arrays),
         paths: paths(network),
         links: links(network, cycles),
         blocked_attempts_mean: ratio(total.blocked, total.injected_packets),
@@ -255,7 +257,12 @@ fn arrays(network: &Running, cycles: u32, every_link: bool) -> Arrays {
     arrays
 }
 
-fn fairness(arrays: &Arrays) -> Fairness {
+/// Hosts have the first ports.
+fn has_hosts(topology: &dyn Topology, router: RouterId) -> bool {
+    topology.radix(router) > 0 && matches!(topology.peer(router, PortId(0)), Peer::Host(_))
+}
+
+fn fairness(topology: &dyn Topology, arrays: &Arrays) -> Fairness {
     let jain = |loads: &[f64]| {
         let (sum, squares) = loads.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
         if squares == 0.0 { 1.0 } else { sum * sum / (loads.len() as f64 * squares) }
@@ -264,11 +271,15 @@ fn fairness(arrays: &Arrays) -> Fairness {
         let (min, max) = loads.iter().fold((f64::MAX, 0f64), |(a, b), x| (a.min(*x), b.max(*x)));
         if min > 0.0 { max / min } else { 0.0 }
     };
+    // Routers without hosts inject nothing and are not to be fair to.
+    let routers = (0..).map(RouterId).zip(&arrays.injected_by_router);
+    let homes: Vec<f64> =
+        routers.filter(|(r, _)| has_hosts(topology, *r)).map(|(_, load)| *load).collect();
     Fairness {
         jain_hosts: jain(&arrays.injected_by_host),
-        jain_routers: jain(&arrays.injected_by_router),
+        jain_routers: jain(&homes),
         max_min_hosts: spread(&arrays.injected_by_host),
-        max_min_routers: spread(&arrays.injected_by_router),
+        max_min_routers: spread(&homes),
     }
 }
 

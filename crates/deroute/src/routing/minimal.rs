@@ -1,7 +1,7 @@
 //! Minimal routing (MIN).
 //!
 //! # What it does
-//! Every packet takes a shortest path.
+//! Every packet takes a shortest path. In a fat tree, that of D-mod-K.
 //!
 //! # Source
 //! Thesis 2.3.1.
@@ -26,7 +26,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Fabric, Header, Plan, RouterView, Routing, follow};
+use super::{Fabric, Header, Plan, RouterView, Routing, follow, mod_k};
 use crate::spec::{SpecError, VcUse};
 use crate::topology::{Hop, Topology};
 
@@ -40,6 +40,10 @@ struct Minimal {
 }
 
 pub fn plan(_spec: &MinimalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
+    if fabric.topology.tree().is_some() {
+        // Which path depends on the host, and not only on its router.
+        return mod_k::by_destination(fabric);
+    }
     let topology = Arc::clone(&fabric.topology);
     let agent = Box::new(move |_, _| -> Box<dyn Routing> {
         Box::new(Minimal { topology: Arc::clone(&topology) })

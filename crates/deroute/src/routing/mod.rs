@@ -9,8 +9,11 @@ pub mod acor;
 mod counters;
 mod local_links;
 pub mod phase_a;
+pub mod queuing;
+mod reach;
 pub mod spec;
 mod trace;
+mod upward;
 mod weights;
 
 use std::sync::Arc;
@@ -18,6 +21,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use reach::destinations;
 pub use trace::trace;
 
 use crate::ids::{Cycle, PortId, RouterId, VcId};
@@ -114,6 +118,12 @@ pub struct RouterView<'a> {
     pub router: RouterId,
     /// The port at whose head the packet is.
     pub input: PortId,
+    /// Its VC there.
+    pub vc: VcId,
+    /// The port of the destination host on its router.
+    pub port: PortId,
+    /// The packet's class in the queuing scheme, from 0.
+    pub class: u8,
     /// The current cycle.
     pub now: Cycle,
     /// Phits of the packet.
@@ -230,8 +240,12 @@ pub struct Fabric {
     pub topology: Arc<dyn Topology>,
     /// Latency of each link class in cycles.
     pub latency: Vec<Cycle>,
-    /// Virtual channels of each link class.
+    /// Virtual channels of each link class, for each class of the queuing scheme.
     pub vcs: Vec<u8>,
+    /// Input buffer of each VC of each link class, in phits.
+    pub buffers: Vec<u32>,
+    /// Classes of the queuing scheme; 1 without one.
+    pub classes: u8,
     /// The units of the spec.
     pub scale: Scale,
 }
@@ -301,6 +315,14 @@ catalogue! {
     Dimwar => dimwar::DimWarSpec,
     /// Any dimension first, with deroutes while hops are to spare.
     Omniwar => omniwar::OmniWarSpec,
+    /// D-mod-K or S-mod-K: one path up a fat tree for each destination, or each source.
+    ModK => mod_k::ModKSpec,
+    /// Up a fat tree at random or in turn, whatever the queues are.
+    UpOblivious => up_oblivious::UpObliviousSpec,
+    /// Up a fat tree by a hash of source and destination.
+    Ecmp => ecmp::EcmpSpec,
+    /// Up a fat tree by the credits, with restrictions.
+    UpAdaptive => up_adaptive::UpAdaptiveSpec,
 }
 
 /// The next hop of a packet whose path is decided: towards the intermediate router in phase A,
@@ -336,6 +358,17 @@ fn require_lattice(fabric: &Fabric, path: &str) -> Result<(), SpecError> {
     }
     let message = "the routers of this topology form no lattice";
     Err(SpecError::new(path, message).choices(["network.topology.hyperx"]))
+}
+
+/// Refuses an algorithm that chooses the way up where there is none.
+fn require_tree(fabric: &Fabric, path: &str) -> Result<(), SpecError> {
+    if fabric.topology.tree().is_some() {
+        return Ok(());
+    }
+    let message = "the routers of this topology form no fat tree";
+    let trees = ["fat_tree", "rlft", "kary_tree", "folded_clos"];
+    let choices = trees.map(|name| format!("network.topology.{name}"));
+    Err(SpecError::new(path, message).choices(choices))
 }
 
 /// Refuses an algorithm that counts by group where there are no groups.

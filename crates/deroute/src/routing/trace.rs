@@ -32,6 +32,7 @@ pub fn trace(
     let mut agent = (plan.agent)(RouterId(0), topology.routers());
     let mut header = Header::new(topology.router_of(to));
     let (mut at, mut input) = (topology.router_of(from), topology.port_of(from));
+    let mut vc = VcId(0);
     let mut path = Vec::new();
     while path.len() < LONGEST {
         header.arrive(at);
@@ -41,9 +42,19 @@ pub fn trace(
             return Some(path);
         }
         let mut rng = Stream::new(seed, Owner::Router(at.0));
-        let (queues, rng) = (&Empty, &mut rng);
-        let mut view = RouterView { router: at, input, now: 0, size: 1, queues, rng };
+        let mut view = RouterView {
+            router: at,
+            input,
+            vc,
+            port: topology.port_of(to),
+            class: 0,
+            now: 0,
+            size: 1,
+            queues: &Empty,
+            rng: &mut rng,
+        };
         let hop = agent.route(&mut view, &mut header);
+        vc = hop.vc;
         path.push((at, hop));
         header.place = hop.place;
         match topology.peer(at, hop.port) {

@@ -73,6 +73,9 @@ pub struct Network {
     /// One entry per link class of the topology (a Dragonfly has `local` and `global`).
     #[serde(default)]
     pub links: BTreeMap<String, Link>,
+    /// How the VCs of a link are shared out among the flows; all to everyone when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queuing: Option<Queuing>,
     /// Switch architecture.
     pub switch: Switch,
     /// Hosts' network interfaces.

@@ -5,14 +5,20 @@
 
 mod crossbar;
 mod dragonfly;
+mod fat_tree;
+mod graph;
 mod hyperx;
 mod lattice;
 pub mod spec;
+mod tree;
 
 pub use crossbar::Crossbar;
 pub use dragonfly::Dragonfly;
+pub use fat_tree::FatTree;
+pub use graph::Graph;
 pub use hyperx::HyperX;
 pub use lattice::Lattice;
+pub use tree::Tree;
 
 use std::sync::Arc;
 
@@ -166,6 +172,11 @@ pub trait Topology: Send + Sync {
     fn lattice(&self) -> Option<&Lattice> {
         None
     }
+
+    /// The fat tree that the routers form, if they do.
+    fn tree(&self) -> Option<&Arc<Tree>> {
+        None
+    }
 }
 
 /// Builds the topology that the spec asks for.
@@ -174,5 +185,10 @@ pub fn build(spec: &spec::Topology) -> Result<Arc<dyn Topology>, SpecError> {
         spec::Topology::Dragonfly(spec) => Arc::new(Dragonfly::new(spec)?),
         spec::Topology::Hyperx(spec) => Arc::new(HyperX::new(spec)?),
         spec::Topology::Crossbar(spec) => Arc::new(Crossbar::new(spec)?),
+        spec::Topology::FatTree(spec) => Arc::new(FatTree::new(spec)?),
+        spec::Topology::Rlft(spec) => Arc::new(FatTree::rlft(spec)?),
+        spec::Topology::KaryTree(spec) => Arc::new(FatTree::kary(spec)?),
+        spec::Topology::FoldedClos(spec) => Arc::new(FatTree::folded_clos(spec)?),
+        spec::Topology::Graph(spec) => Arc::new(Graph::new(spec)?),
     })
 }

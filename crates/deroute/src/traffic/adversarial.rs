@@ -110,7 +110,8 @@ pub(super) fn consecutive(
 
 pub(super) fn local(path: &str, setting: &Setting<'_>) -> Result<Box<dyn Pattern>, SpecError> {
     let topology = setting.topology;
-    let share = topology.hosts() / topology.routers();
+    // Where there is a next router, every router has hosts.
+    let share = (topology.hosts() / topology.routers()).max(1);
     sets(topology, share, 1, |host, _| topology.hosts_of_next_router(host)).ok_or_else(|| {
         let message = "this topology has no second router in a group";
         SpecError::new(path, message).choices(["uniform", "permutation"])

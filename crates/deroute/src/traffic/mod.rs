@@ -4,6 +4,7 @@
 //! add a pattern: a file, a variant in `spec.rs`, a line in [`pattern`].
 
 mod adversarial;
+mod hotspots;
 mod lattice;
 mod mix;
 mod permutation;
@@ -183,6 +184,7 @@ struct Phase {
 pub struct Workload {
     sizes: Sizes,
     phases: Vec<Phase>,
+    hotspots: hotspots::Hotspots,
 }
 
 /// A packet to be sent.
@@ -240,7 +242,8 @@ impl Workload {
             let (load_path, pattern_path) = (format!("{path}.load"), format!("{path}.pattern"));
             phases.push(build(from, load, &load_path, shape, &pattern_path)?);
         }
-        Ok(Self { sizes, phases })
+        let hotspots = hotspots::Hotspots::build(&spec.hotspots, scale, setting, measure_from)?;
+        Ok(Self { sizes, phases, hotspots })
     }
 
     /// Smallest and largest packet in phits.
@@ -280,10 +283,11 @@ impl Workload {
     /// The packet that `host` wants to send at `now`.
     pub fn demand(&self, host: HostId, source: &mut Source, now: Cycle) -> Demand {
         let phase = &self.phases[self.phase(now)];
-        let destination = match phase.pace {
+        let hot = self.hotspots.draw(host, now, &mut source.rng);
+        let destination = hot.unwrap_or_else(|| match phase.pace {
             Pace::OnOff { .. } => source.destination,
             _ => phase.pattern.draw(host, &mut source.rng),
-        };
+        });
         source.size = self.sizes.draw(&mut source.rng);
         Demand { destination, size: source.size }
     }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use super::hotspots::{Destinations, Hotspot, Sources};
 use crate::spec::Quantity;
 
 /// Who sends how much to whom.
@@ -18,6 +19,9 @@ pub struct Traffic {
     /// When packets are generated. Default `bernoulli`.
     #[serde(default)]
     pub injection: Injection,
+    /// Hot spots: some hosts send to a few, beside the pattern. The first that takes a packet has it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hotspots: Vec<Hotspot>,
     /// Transient: changes of pattern or load after the measurement began, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub then: Vec<Change>,
@@ -31,6 +35,7 @@ impl Default for Traffic {
             packet_size: PacketSize::Fixed(1.into()),
             pattern: Pattern::Uniform,
             injection: Injection::default(),
+            hotspots: Vec::new(),
             then: Vec::new(),
         }
     }
@@ -112,7 +117,7 @@ pub enum Injection {
     },
 }
 
-fn full() -> f64 {
+pub(super) fn full() -> f64 {
     1.0
 }
 

@@ -3,10 +3,12 @@
 //! formula says, never depend on itself, and never go in circles.
 
 mod deadlock;
+mod graphs;
 mod lattice;
 mod paths;
 #[path = "../support/mod.rs"]
 mod support;
+mod trees;
 mod vcs;
 mod zero_load;
 

@@ -64,7 +64,8 @@ fn needs(spec: &Spec) -> Vec<VcNeed> {
     let topology = topology::build(&spec.network.topology).unwrap();
     let classes = topology.classes().len();
     let scale = Scale::new("1 ns", "25 B").unwrap();
-    let fabric = Fabric { topology, latency: vec![1; classes], vcs: vec![64; classes], scale };
+    let (latency, vcs, buffers) = (vec![1; classes], vec![64; classes], vec![100; classes]);
+    let fabric = Fabric { topology, latency, vcs, buffers, classes: 1, scale };
     routing::build(&spec.routing, &fabric).unwrap().vcs
 }
 

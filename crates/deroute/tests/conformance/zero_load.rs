@@ -73,12 +73,19 @@ fn plan(spec: &Spec, end: u32) -> Vec<Planned> {
     packets
 }
 
-fn fabric(spec: &Spec, topology: &Arc<dyn deroute::topology::Topology>) -> Fabric {
+pub fn fabric(spec: &Spec, topology: &Arc<dyn deroute::topology::Topology>) -> Fabric {
     let link = |name: &&str| number(&spec.network.links[*name].latency);
     let latency = topology.classes().iter().map(link).collect();
     let scale = Scale::new(&spec.units.cycle, &spec.units.phit).unwrap();
     let vcs = topology.classes().iter().map(|name| spec.network.links[*name].vcs).collect();
-    Fabric { topology: Arc::clone(topology), latency, vcs, scale }
+    let link = |name: &&str| number(&spec.network.links[*name].buffer);
+    let buffers = topology.classes().iter().map(link).collect();
+    Fabric { topology: Arc::clone(topology), latency, vcs, buffers, classes: 1, scale }
+}
+
+fn agents(spec: &Spec, fabric: Fabric) -> routing::AgentFactory {
+    let planner = |fabric: &Fabric| routing::build(&spec.routing, fabric);
+    routing::queuing::plan(&spec.network.queuing, fabric, &planner).unwrap().agent
 }
 
 /// Closed form of the latency of each packet, on the path that the routing chooses in an empty
@@ -86,7 +93,7 @@ fn fabric(spec: &Spec, topology: &Arc<dyn deroute::topology::Topology>) -> Fabri
 fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
     let topology = deroute::topology::build(&spec.network.topology).unwrap();
     let fabric = fabric(spec, &topology);
-    let agents = routing::build(&spec.routing, &fabric).unwrap().agent;
+    let agents = agents(spec, fabric.clone());
     let mut agent = agents(RouterId(0), topology.routers());
     let mut streams: Vec<Stream> = (0..topology.routers())
         .map(|router| Stream::new(spec.run.seed, Owner::Router(router)))
@@ -96,6 +103,7 @@ fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
         let mut header = Header::new(topology.router_of(packet.to));
         let mut at = topology.router_of(packet.from);
         let mut input = topology.port_of(packet.from);
+        let mut vc = VcId(0);
         let mut total = 2 * nic + packet.size + pipeline;
         let now = packet.generated + nic;
         let source = Queue { router: at, port: input, now };
@@ -111,9 +119,19 @@ fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
                 return total;
             }
             let rng = &mut streams[at.index()];
-            let (size, queues) = (packet.size as u16, &Empty);
-            let mut view = RouterView { router: at, input, now, size, queues, rng };
+            let mut view = RouterView {
+                router: at,
+                input,
+                vc,
+                port: topology.port_of(packet.to),
+                class: 0,
+                now,
+                size: packet.size as u16,
+                queues: &Empty,
+                rng,
+            };
             let hop = agent.route(&mut view, &mut header);
+            vc = hop.vc;
             if watched && header.place == 0 {
                 agent.injection(source, Injection::Left, &header);
             }
@@ -133,7 +151,7 @@ fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
 /// A routing that draws again while a packet waits, or counts the packets that do, uses other
 /// random numbers after the first packet that did, so its runs are many short ones, of which those
 /// count in which none waited.
-fn check(spec: &Spec) -> BTreeSet<(HostId, HostId)> {
+pub fn check(spec: &Spec) -> BTreeSet<(HostId, HostId)> {
     const PIECES: u64 = 40;
     if !minds_waiting(spec) {
         return check_run(spec, false);
@@ -150,8 +168,7 @@ fn check(spec: &Spec) -> BTreeSet<(HostId, HostId)> {
 
 fn minds_waiting(spec: &Spec) -> bool {
     let topology = deroute::topology::build(&spec.network.topology).unwrap();
-    let agents = routing::build(&spec.routing, &fabric(spec, &topology)).unwrap().agent;
-    let watches = agents(RouterId(0), 1).watches();
+    let watches = agents(spec, fabric(spec, &topology))(RouterId(0), 1).watches();
     watches.reconsiders || watches.injections
 }
 
@@ -195,7 +212,7 @@ fn check_run(spec: &Spec, undisturbed: bool) -> BTreeSet<(HostId, HostId)> {
 }
 
 /// A load that has about one packet of `size` phits in a thousand cycles.
-fn sparse(hosts: u32, size: f64) -> f64 {
+pub fn sparse(hosts: u32, size: f64) -> f64 {
     size / (1_000.0 * f64::from(hosts))
 }
 

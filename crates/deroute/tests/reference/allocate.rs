@@ -103,7 +103,7 @@ impl Model {
         let packet = *lane.waiting.front()?;
         let again = self.watches.reconsiders && (from_host || self.watches.transit);
         let keep = lane.wish.filter(|_| !again);
-        let wish = keep.unwrap_or_else(|| self.route(router, port, packet));
+        let wish = keep.unwrap_or_else(|| self.route(router, (port, vc), packet));
         let wish = self.emptiest(router, wish);
         self.routers[router].inputs[port].lanes[vc].wish = Some(wish);
         Some((packet, wish))
@@ -124,7 +124,7 @@ impl Model {
         }
     }
 
-    fn route(&mut self, router: usize, input: usize, packet: usize) -> Wish {
+    fn route(&mut self, router: usize, (input, vc): (usize, usize), packet: usize) -> Wish {
         let (id, input) = (RouterId(router as u32), PortId(input as u16));
         let packet = &mut self.packets[packet];
         let size = packet.size as u16;
@@ -136,10 +136,21 @@ impl Model {
             let port = self.net.topology.port_of(packet.destination).index();
             return Wish { port, vc: 0, place: None };
         }
+        let port = self.net.topology.port_of(packet.destination);
         let (net, atomic, now) = (&self.net, self.atomic, self.now);
         let queues = Queued { router: &self.routers[router], net, atomic, now };
         let rng = &mut self.streams[router];
-        let mut view = RouterView { router: id, input, now, size, queues: &queues, rng };
+        let mut view = RouterView {
+            router: id,
+            input,
+            vc: VcId(vc as u8),
+            port,
+            class: 0,
+            now,
+            size,
+            queues: &queues,
+            rng,
+        };
         let hop = self.agent.route(&mut view, header);
         Wish { port: hop.port.index(), vc: hop.vc.index(), place: Some(hop.place) }
     }

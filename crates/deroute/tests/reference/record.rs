@@ -55,7 +55,7 @@ pub struct Record {
     router_of_host: Vec<usize>,
     /// Every packet that was delivered, during the run and after it.
     packets: Vec<Delivered>,
-    /// Hops of the longest path: each takes a VC of its own.
+    /// Hops of the longest path.
     most_hops: u8,
 }
 
@@ -92,7 +92,11 @@ impl Record {
                 .map(|h| net.topology.router_of(deroute::ids::HostId(h)).index())
                 .collect(),
             packets: Vec::new(),
-            most_hops: net.plan.vcs.iter().map(|need| need.vcs).sum(),
+            // In a fat tree the way down takes the VCs of the way up again.
+            most_hops: match net.topology.tree() {
+                Some(tree) => 2 * (tree.levels() as u8 - 1),
+                None => net.plan.vcs.iter().map(|need| need.vcs).sum(),
+            },
         }
     }
 
@@ -248,13 +252,15 @@ impl Record {
         for (engine, model) in arrays.injected_by_router.iter().zip(&by_router) {
             report.close("injected by router", *engine, *model);
         }
+        let homes = (0..by_router.len()).filter(|router| self.router_of_host.contains(router));
+        let homes: Vec<f64> = homes.map(|router| by_router[router]).collect();
         let jain = |loads: &[f64]| {
             let (sum, squares) =
                 (loads.iter().sum::<f64>(), loads.iter().map(|load| load * load).sum::<f64>());
             if squares == 0.0 { 1.0 } else { sum * sum / (loads.len() as f64 * squares) }
         };
         report.close("Jain, hosts", outcome.fairness.jain_hosts, jain(&injected));
-        report.close("Jain, routers", outcome.fairness.jain_routers, jain(&by_router));
+        report.close("Jain, routers", outcome.fairness.jain_routers, jain(&homes));
     }
 
     fn compare_links(&self, outcome: &Outcome, report: &mut Report) {

@@ -66,8 +66,12 @@ impl Resolved {
         let latency = classes.iter().map(|class| class.latency).collect();
         let vcs = classes.iter().map(|class| class.vcs as u8).collect();
         let scale = Scale::new(&spec.units.cycle, &spec.units.phit).expect("sensible units");
-        let fabric = Fabric { topology: Arc::clone(&topology), latency, vcs, scale };
-        let plan = routing::build(&spec.routing, &fabric).expect("a possible routing");
+        let buffers = classes.iter().map(|class| class.buffer).collect();
+        let fabric =
+            Fabric { topology: Arc::clone(&topology), latency, vcs, buffers, classes: 1, scale };
+        let planner = |fabric: &Fabric| routing::build(&spec.routing, fabric);
+        let plan = routing::queuing::plan(&spec.network.queuing, fabric, &planner)
+            .expect("a possible routing");
         let escapes = (plan.agent)(RouterId(0), 1).escape().is_some();
         let need = |name: &&str| plan.vcs.iter().find(|need| need.class == *name);
         let needs = topology.classes().iter().map(need);

@@ -14,7 +14,10 @@ use hostile::{Blow, FLOATS, NUMBERS, TEXTS, blows, keys, strike};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::TestCaseError;
-use support::catalogue::{INJECTIONS, PATTERNS, ROUTINGS, SIZES, SWITCHES};
+use support::catalogue::{
+    GRAPH_ROUTINGS, GRAPHS, HOTSPOTS, INJECTIONS, PATTERNS, QUEUINGS, ROUTINGS, SIZES, SWITCHES,
+    TREE_ROUTINGS, TREES,
+};
 use support::value;
 use toml::{Table, Value};
 
@@ -57,6 +60,29 @@ fn hosts(spec: &Spec) -> Option<u128> {
             let most = (a * h).checked_div(fly.trunk.into())? + 1;
             Some(p * a * fly.groups.map_or(most, u128::from))
         }
+        other => nodes(other),
+    }
+}
+
+/// Hosts of a tree or graph, or its switches if those are more.
+fn nodes(topology: &Topology) -> Option<u128> {
+    let power = |base: u32, exponent: u32| u128::from(base).checked_pow(exponent);
+    let product = |list: &[u32]| {
+        list.iter().take(16).try_fold(1, |product: u128, &n| product.checked_mul(n.into()))
+    };
+    match topology {
+        Topology::FatTree(tree) => {
+            product(&tree.children)?.checked_mul(product(&tree.parents)?.max(1))
+        }
+        Topology::Rlft(tree) => power(tree.ports / 2, tree.stages)?.checked_mul(4),
+        Topology::KaryTree(tree) => power(tree.k, tree.levels)?.checked_mul(tree.levels.into()),
+        Topology::FoldedClos(tree) => power(tree.ports / 2, tree.levels)?.checked_mul(4),
+        Topology::Graph(graph) => {
+            let last = graph.edges.iter().flatten().max().copied().unwrap_or(0);
+            // Tables for all pairs of routers.
+            Some(if last > 1_000 && last < 10_000 { 1 << 24 } else { u128::from(last) })
+        }
+        _ => None,
     }
 }
 
@@ -159,14 +185,15 @@ fn every_key_takes_every_value() {
         spec.probes = value("{ series = 10, series_before = 20, links = true }");
         spec.checks = value("{ full = true, dependencies = true, watchdog = 100 }");
         (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(30.into()), 70.into());
-        every_value_at_every_key(&spec);
+        every_value_at_every_key(&spec, &[]);
     }
     let mut spec = support::dragonfly(1, 2, 1);
     (spec.workload, spec.run) = (Some(value(WORKLOAD)), deroute::spec::Run::default());
-    every_value_at_every_key(&spec);
+    every_value_at_every_key(&spec, &[]);
 }
 
-fn every_value_at_every_key(spec: &Spec) {
+/// At every key, or below the keys of these names.
+fn every_value_at_every_key(spec: &Spec, below: &[&str]) {
     let numbers = NUMBERS.into_iter().map(Value::Integer);
     let floats = FLOATS.into_iter().map(Value::Float);
     let values: Vec<Value> =
@@ -175,12 +202,29 @@ fn every_value_at_every_key(spec: &Spec) {
     let mut found = Vec::new();
     keys(&table, &[], &mut found);
     assert!(found.len() > 30, "{} keys", found.len());
+    found.retain(|path| below.is_empty() || path.iter().any(|key| below.contains(&key.as_str())));
     for (path, value) in found.iter().flat_map(|path| values.iter().map(move |v| (path, v))) {
         let mut table = table.clone();
         strike(&mut table, path, Blow::Replace(value.clone()));
         if let Ok(spec) = table.clone().try_into() {
             endure(&spec).unwrap_or_else(|error| panic!("{error}\n{table}"));
         }
+    }
+}
+
+/// The same for trees and graphs, queuing schemes and hot spots.
+#[test]
+fn every_key_of_trees_and_graphs() {
+    let graphs = GRAPHS.map(|graph| format!("{{ graph = {graph} }}"));
+    let topologies = TREES.into_iter().chain(graphs.iter().map(String::as_str));
+    for (n, topology) in topologies.enumerate() {
+        let mut spec = support::network(topology);
+        let tree = n < TREES.len();
+        spec.routing = value(if tree { TREE_ROUTINGS[14 - n] } else { GRAPH_ROUTINGS[n % 5] });
+        spec.network.queuing = QUEUINGS[n % QUEUINGS.len()].map(value);
+        spec.traffic.hotspots = value(HOTSPOTS[n % HOTSPOTS.len()]);
+        (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(30.into()), 70.into());
+        every_value_at_every_key(&spec, &["topology", "routing", "queuing", "hotspots"]);
     }
 }
 

@@ -192,3 +192,71 @@ pub const DRAGONFLIES: [&str; 10] = [
     "{ p = 2, a = 4, h = 2, groups = 5, arrangement = 'consecutive' }",
     "{ p = 1, a = 4, h = 2, groups = 4, trunk = 2, mirror = true }",
 ];
+
+/// Fat trees, as TOML values of `network.topology`.
+pub const TREES: [&str; 9] = [
+    "{ rlft = { ports = 4, stages = 3 } }",
+    "{ rlft = { ports = 6, stages = 2 } }",
+    "{ rlft = { ports = 4, stages = 1 } }",
+    "{ kary_tree = { k = 2, levels = 4 } }",
+    "{ fat_tree = { children = [2, 3, 2], parents = [1, 2, 1], parallel = [1, 1, 2] } }",
+    "{ fat_tree = { children = [3, 2, 3], parents = [1, 3, 2], parallel = [1, 2, 1] } }",
+    "{ fat_tree = { children = [1, 1, 4], parents = [1, 1, 3] } }",
+    "{ folded_clos = { ports = 4, levels = 3, groups = 2 } }",
+    "{ folded_clos = { ports = 4, levels = 4, groups = 3 } }",
+];
+
+/// Routings of a fat tree.
+pub const TREE_ROUTINGS: [&str; 15] = [
+    "{ minimal = {} }",
+    "{ mod_k = {} }",
+    "{ mod_k = { of = 'source' } }",
+    "{ up_oblivious = {} }",
+    "{ up_oblivious = { when = 'source' } }",
+    "{ up_oblivious = { draw = 'round-robin' } }",
+    "{ up_oblivious = { draw = 'round-robin', when = 'source' } }",
+    "{ ecmp = {} }",
+    "{ ecmp = { seed = 7 } }",
+    "{ up_adaptive = {} }",
+    "{ up_adaptive = { trigger = 'TH', low = 0.8 } }",
+    "{ up_adaptive = { trigger = '2TH', low = 0.6, high = 0.9 } }",
+    "{ up_adaptive = { stages = [1] } }",
+    "{ up_adaptive = { ties = 'random' } }",
+    "{ up_adaptive = { trigger = '2TH', stages = [1], delta = 2, low = 0.7, high = 1.0 } }",
+];
+
+/// Queuing schemes; the first is none.
+pub const QUEUINGS: [Option<&str>; 4] = [
+    None,
+    Some("{ dbbm = { queues = 3 } }"),
+    Some("{ vftree = { queues = 2 } }"),
+    Some("{ flow2sl = {} }"),
+];
+
+/// Hot spots of networks with at least 8 hosts; the first are none.
+pub const HOTSPOTS: [&str; 5] = [
+    "[]",
+    "[{ destinations = { any = [3] }, sources = { random = { share = 0.4 } } }]",
+    "[{ destinations = { each = [0, 5] }, sources = { hosts = [1, 2, 7] }, share = 0.5 }]",
+    "[{ destinations = { any = [1, 4] }, start = 100, stop = 1_000 }, \
+       { destinations = { each = [2] }, sources = { even = { share = 0.3 } } }]",
+    "[{ destinations = { up_ports = { stage = 1, ports = 2 } }, share = 0.7 }]",
+];
+
+/// Graphs, as TOML values; the third has routers without hosts and parallel links.
+pub const GRAPHS: [&str; 4] = [
+    "{ hosts = 2, edges = [[0, 1], [1, 2], [2, 3], [3, 0]] }",
+    "{ hosts = 1, edges = [[0, 1], [1, 2], [2, 3], [3, 4], [4, 0], [0, 2], [1, 4]], \
+       ties = { hash = { seed = 3 } } }",
+    "{ hosts = [2, 0, 3, 0, 1], edges = [[0, 1], [0, 1], [1, 2], [0, 3], [3, 2], [3, 4]] }",
+    "{ hosts = [4], edges = [] }",
+];
+
+/// Routings of a graph.
+pub const GRAPH_ROUTINGS: [&str; 5] = [
+    "{ minimal = {} }",
+    "{ valiant = {} }",
+    "{ valiant = { recompute = true } }",
+    "{ ugal = {} }",
+    "{ ugal = { redecide = true, queue = 'port', threshold = 3 } }",
+];

@@ -75,6 +75,20 @@ pub fn lattice(text: &str) -> Spec {
     spec
 }
 
+/// Any topology: as [`dragonfly`], with 9 VCs on every link.
+pub fn network(topology: &str) -> Spec {
+    let mut spec = dragonfly(1, 2, 1);
+    spec.network.topology = value(topology);
+    let wired = deroute::topology::build(&spec.network.topology);
+    let wired = wired.unwrap_or_else(|error| panic!("{error}\n{topology}"));
+    let link = |(n, name): (usize, &&str)| {
+        let link = format!("{{ latency = {}, vcs = 9, buffer = {} }}", 3 + 4 * n, 20 + 4 * n);
+        ((*name).to_owned(), value(&link))
+    };
+    spec.network.links = wired.classes().iter().enumerate().map(link).collect();
+    spec
+}
+
 /// Another way to measure queues and to use spare VCs for every turn; the first is the usual one.
 pub fn vary(spec: &mut Spec, turn: usize) {
     let sensing = [Sensing::Both, Sensing::Waiting, Sensing::Output, Sensing::Downstream];

@@ -20,6 +20,7 @@ from deroute.reproduce.measures import (
     paths,
     runs,
     scaling,
+    trees,
 )
 from deroute.reproduce.paper import PaperError
 
@@ -28,7 +29,7 @@ Measure = Callable[..., Sequence[Estimate]]
 #: Every measure, by its name in claim files.
 CATALOGUE: Mapping[str, Measure] = {
     measure.__name__: measure
-    for module in (runs, geometry, scaling, cabling, paths, method, chapter5, chapter6)
+    for module in (runs, geometry, scaling, cabling, paths, trees, method, chapter5, chapter6)
     for measure in module.MEASURES
 }
 

@@ -1,0 +1,69 @@
+//! Hashed routing up a fat tree (ECMP).
+//!
+//! # What it does
+//! A hash of source and destination host chooses the port that leads up at every level, so that all
+//! packets of a flow take one path and different flows different ones.
+//!
+//! # Source
+//! Hopps, RFC 2992; Crisan, Gusat and Minkenberg III-C.
+//!
+//! # Parameters
+//! `seed` of the hash (default 0).
+//!
+//! # Deadlock freedom
+//! Up and then down, on one VC.
+//!
+//! # Limits
+//! Needs a fat tree. Flows that share a link go on sharing it.
+//!
+//! # Example
+//! ```toml
+//! [routing.ecmp]
+//! seed = 1
+//! ```
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::upward::{self, Climb, Rise};
+use super::{Fabric, Header, Plan, RouterView};
+use crate::ids::RouterId;
+use crate::rng::mix;
+use crate::spec::SpecError;
+use crate::topology::Tree;
+
+/// Parameters of hashed routing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EcmpSpec {
+    /// Seed of the hash. Default 0.
+    pub seed: u64,
+}
+
+struct Ecmp {
+    seed: u64,
+}
+
+impl Climb for Ecmp {
+    #[inline]
+    fn choose(
+        &mut self,
+        tree: &Tree,
+        view: &mut RouterView<'_>,
+        header: &mut Header,
+        rise: Rise,
+    ) -> u32 {
+        if header.place == 0 {
+            // There is no intermediate router: its place in the header remembers the flow.
+            let flow = u64::from(upward::source(tree, view)) << 32 | u64::from(rise.host);
+            header.root = RouterId(mix(self.seed ^ mix(flow)) as u32);
+        }
+        let hash = mix((rise.level as u64) << 32 | u64::from(header.root.0)) >> 32;
+        ((hash * u64::from(rise.ups)) >> 32) as u32
+    }
+}
+
+pub fn plan(spec: &EcmpSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
+    let seed = spec.seed;
+    upward::plan(fabric, "routing.ecmp", move |_, _, _| Ecmp { seed })
+}

@@ -1,0 +1,245 @@
+//! Adaptive routing up a fat tree, with restrictions.
+//!
+//! # What it does
+//! Of the ports that lead up, takes the one whose queue has most credits, or the port of D-mod-K. Three
+//! restrictions combine freely:
+//! - *when* it adapts (`trigger`): always (NoTH), while the queue of the D-mod-K port has fewer credits
+//!   than a low threshold (TH), or from there on until it has as many as a high one (2TH). With a
+//!   threshold, other ports need more credits than the low one;
+//! - *where* (`stages`): at every level, or only at some;
+//! - *among which ports* (`delta`): of destination D, those whose number is `D mod delta` modulo `delta`.
+//!
+//! Equal credits are decided by the order of the ports, or at random (`ties`). Without restrictions it is the fully adaptive
+//! routing of fat trees, NoTH-*S-K.
+//!
+//! # Source
+//! Rocher-Gonzalez et al. 4.2, 4.3 and Algorithm 1.
+//!
+//! # Parameters
+//! `trigger` (default `NoTH`), `stages` (default: all), `delta` (default 1: all ports), `low` (default
+//! 0.25), `high` (default 0.5) and `ties` (default `first`). `low` and `high` are shares of a queue's credits that are free. A queue is the buffer of the
+//! packet's VC at the other end of a link.
+//!
+//! # Deadlock freedom
+//! Up and then down, on one VC.
+//!
+//! # Limits
+//! Needs a fat tree. Knows the queues of its own switch only, not what follows. Packets overtake each
+//! other. Above level 1 the D-mod-K port need not be among those that `delta` leaves; it stays the default.
+//!
+//! # Example
+//! ```toml
+//! [routing.up_adaptive]
+//! trigger = "2TH"
+//! stages = [1]
+//! delta = 3
+//! ```
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::upward::{self, Climb, Rise};
+use super::{Fabric, Header, Plan, RouterView};
+use crate::ids::{RouterId, VcId};
+use crate::spec::SpecError;
+use crate::topology::Tree;
+
+/// Parameters of adaptive routing up a fat tree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct UpAdaptiveSpec {
+    /// When a packet may leave the path of D-mod-K. Default `NoTH`.
+    pub trigger: Trigger,
+    /// Levels at which it may, counted from 1. Default: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stages: Option<Vec<u32>>,
+    /// Every `delta`-th port may be taken instead. Default 1.
+    pub delta: u32,
+    /// LTTh: share of a queue's credits, 0 to 1. Default 0.25.
+    pub low: f64,
+    /// HTTh of 2TH: share of a queue's credits, `low` to 1. Default 0.5.
+    pub high: f64,
+    /// Which of several ports with most credits is taken. Default `first`.
+    pub ties: UpTies,
+}
+
+/// Which of several ports with most credits is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UpTies {
+    /// The first one: while queues are empty, all packets that come together choose the same port.
+    #[default]
+    First,
+    /// Each with the same probability.
+    Random,
+}
+
+impl Default for UpAdaptiveSpec {
+    fn default() -> Self {
+        Self {
+            trigger: Trigger::NoTh,
+            stages: None,
+            delta: 1,
+            low: 0.25,
+            high: 0.5,
+            ties: UpTies::First,
+        }
+    }
+}
+
+/// When a packet may leave the path of D-mod-K.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Trigger {
+    /// Always.
+    #[default]
+    #[serde(rename = "NoTH")]
+    NoTh,
+    /// While its queue has fewer credits than `low`.
+    #[serde(rename = "TH")]
+    Th,
+    /// As soon as its queue has fewer credits than `low`, until it has `high`.
+    #[serde(rename = "2TH")]
+    TwoTh,
+}
+
+/// What holds for the queues of one level.
+#[derive(Clone, Copy)]
+struct Stage {
+    adapts: bool,
+    buffer: u32,
+    low: f64,
+    high: f64,
+}
+
+struct Adaptive {
+    trigger: Trigger,
+    delta: u32,
+    ties: UpTies,
+    stages: Vec<Stage>,
+    /// 2TH: queues that were below `low` and have not been at `high` since; `[router][port][class]`.
+    flags: Vec<bool>,
+    first: RouterId,
+    /// Flags of a router, and of a port.
+    strides: [usize; 2],
+}
+
+impl Adaptive {
+    /// The candidate with most credits, if it has more than `least`.
+    #[inline]
+    fn best(&self, tree: &Tree, view: &mut RouterView<'_>, rise: Rise, least: f64) -> Option<u32> {
+        let stage = &self.stages[rise.level - 1];
+        let random = self.ties == UpTies::Random;
+        let (mut best, mut most, mut ties) = (None, least, 0);
+        let mut n = if self.delta == 1 { 0 } else { rise.host % self.delta };
+        while n < rise.ups {
+            let credits = credits(tree, view, rise.level, n, stage.buffer);
+            if f64::from(credits) > most {
+                (best, most, ties) = (Some(n), f64::from(credits), 1);
+                if credits == stage.buffer && !random {
+                    break; // Empty: there is no better one.
+                }
+            } else if random && best.is_some() && f64::from(credits) == most {
+                ties += 1;
+                if view.rng.below(ties) == 0 {
+                    best = Some(n);
+                }
+            }
+            n += self.delta;
+        }
+        best
+    }
+
+    /// May a packet whose D-mod-K port has so many credits leave it?
+    #[inline]
+    fn triggered(&mut self, view: &RouterView<'_>, stage: Stage, port: u32, credits: u32) -> bool {
+        let credits = f64::from(credits);
+        if self.trigger != Trigger::TwoTh {
+            return credits < stage.low;
+        }
+        let router = (view.router.0 - self.first.0) as usize;
+        let [row, column] = self.strides;
+        let flag = &mut self.flags[router * row + port as usize * column + usize::from(view.class)];
+        *flag = credits < stage.low || *flag && credits < stage.high;
+        *flag
+    }
+}
+
+/// Credits of the packet's queue behind the `n`-th port that leads up.
+#[inline]
+fn credits(tree: &Tree, view: &RouterView<'_>, level: usize, n: u32, buffer: u32) -> u32 {
+    buffer.saturating_sub(view.queues.taken(tree.up(level, n), VcId(0)))
+}
+
+impl Climb for Adaptive {
+    #[inline]
+    fn choose(
+        &mut self,
+        tree: &Tree,
+        view: &mut RouterView<'_>,
+        _header: &mut Header,
+        rise: Rise,
+    ) -> u32 {
+        let fixed = tree.share(rise.level, rise.host);
+        let stage = self.stages[rise.level - 1];
+        if !stage.adapts {
+            return fixed;
+        }
+        if self.trigger == Trigger::NoTh {
+            return self.best(tree, view, rise, 0.0).unwrap_or(fixed);
+        }
+        let free = credits(tree, view, rise.level, fixed, stage.buffer);
+        if !self.triggered(view, stage, fixed, free) {
+            return fixed;
+        }
+        self.best(tree, view, rise, stage.low).unwrap_or(fixed)
+    }
+}
+
+pub fn plan(spec: &UpAdaptiveSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
+    check(spec, fabric)?;
+    let UpAdaptiveSpec { trigger, delta, low, high, ties, .. } = *spec;
+    let stage = |(level, &buffer): (usize, &u32)| Stage {
+        adapts: spec.stages.as_ref().is_none_or(|list| list.contains(&(level as u32 + 1))),
+        buffer,
+        low: low * f64::from(buffer),
+        high: high * f64::from(buffer),
+    };
+    let stages: Vec<Stage> = fabric.buffers.iter().enumerate().map(stage).collect();
+    let classes = usize::from(fabric.classes);
+    upward::plan(fabric, PATH, move |tree, first, count| {
+        let ups = (1..=tree.levels()).map(|level| tree.ups(level)).max().unwrap_or(0);
+        let strides = [ups as usize * classes, classes];
+        let flags = if trigger == Trigger::TwoTh { count as usize * strides[0] } else { 0 };
+        let flags = vec![false; flags];
+        Adaptive { trigger, delta, ties, stages: stages.clone(), flags, first, strides }
+    })
+}
+
+const PATH: &str = "routing.up_adaptive";
+
+fn check(spec: &UpAdaptiveSpec, fabric: &Fabric) -> Result<(), SpecError> {
+    let at = |key: &str| format!("{PATH}.{key}");
+    if !(0.0..=1.0).contains(&spec.low) {
+        let message = format!("{} is no share of the credits", spec.low);
+        return Err(SpecError::new(at("low"), message).choices(["0.0 to 1.0"]));
+    }
+    if spec.trigger == Trigger::TwoTh && !(spec.low..=1.0).contains(&spec.high) {
+        let message = format!("{} is no share of the credits above low", spec.high);
+        return Err(SpecError::new(at("high"), message).choices([format!("{} to 1.0", spec.low)]));
+    }
+    let Some(tree) = fabric.topology.tree() else { return Ok(()) };
+    let rising = 1..tree.levels();
+    let ups = rising.clone().map(|level| tree.ups(level)).min().unwrap_or(1);
+    if !(1..=ups).contains(&spec.delta) {
+        let message = format!("{} leaves no port, or none of the {ups} of a switch", spec.delta);
+        return Err(SpecError::new(at("delta"), message).choices([format!("1 to {ups}")]));
+    }
+    for (i, &stage) in spec.stages.iter().flatten().enumerate() {
+        if !rising.contains(&(stage as usize)) {
+            let message = format!("nothing leads up from level {stage}");
+            let choices = [format!("1 to {}", tree.levels() - 1)];
+            return Err(SpecError::new(at(&format!("stages[{i}]")), message).choices(choices));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! What the routings of a fat tree share: they choose the way up, the way down is given.
+
+use std::sync::Arc;
+
+use super::{AgentFactory, Fabric, Header, Plan, RouterView, Routing, require_tree};
+use crate::ids::RouterId;
+use crate::spec::SpecError;
+use crate::topology::{Hop, Tree};
+
+/// A hop up, still to be chosen.
+#[derive(Clone, Copy)]
+pub(super) struct Rise {
+    /// Level of the switch, from 1.
+    pub(super) level: usize,
+    /// Ports that lead up.
+    pub(super) ups: u32,
+    /// The destination host.
+    pub(super) host: u32,
+}
+
+/// Chooses the way up.
+pub(super) trait Climb: Send {
+    /// Which of the ports that lead up a packet takes.
+    fn choose(
+        &mut self,
+        tree: &Tree,
+        view: &mut RouterView<'_>,
+        header: &mut Header,
+        rise: Rise,
+    ) -> u32;
+}
+
+struct Upward<C> {
+    tree: Arc<Tree>,
+    climb: C,
+}
+
+impl<C: Climb> Routing for Upward<C> {
+    fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
+        let tree = &*self.tree;
+        let host = tree.first_host(header.destination) + u32::from(view.port.0);
+        if tree.is_below(host, view.router) {
+            return tree.descend(view.router, host);
+        }
+        let level = tree.level(view.router);
+        let rise = Rise { level, ups: tree.ups(level), host };
+        tree.ascend(level, self.climb.choose(tree, view, header, rise))
+    }
+}
+
+/// A plan whose agents choose the way up as `climb` says, made for the routers `first..first + count`.
+pub(super) fn plan<C: Climb + 'static>(
+    fabric: &Fabric,
+    path: &str,
+    climb: impl Fn(&Tree, RouterId, u32) -> C + Send + Sync + 'static,
+) -> Result<Plan, SpecError> {
+    require_tree(fabric, path)?;
+    let tree = fabric.topology.tree().cloned();
+    let agent: AgentFactory = Box::new(move |first, count| {
+        let Some(tree) = tree.clone() else { unreachable!("a tree is required") };
+        let climb = climb(&tree, first, count);
+        Box::new(Upward { tree, climb })
+    });
+    Ok(Plan { agent, vcs: fabric.topology.vcs_needed(false) })
+}
+
+/// The host at whose injection queue the packet is.
+#[inline]
+pub(super) fn source(tree: &Tree, view: &RouterView<'_>) -> u32 {
+    tree.first_host(view.router) + u32::from(view.input.0)
+}

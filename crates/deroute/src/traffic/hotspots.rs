@@ -1,0 +1,437 @@
+//! Hot spots: some hosts send to a few, beside the pattern.
+//!
+//! # What it does
+//! Each hot spot turns packets of its sources to its destinations, for a time. All other packets follow
+//! the pattern. Several combine: a packet goes to the first one of the list that takes it. A packet that
+//! would go to its own source follows the pattern.
+//!
+//! # Source
+//! Rocher-Gonzalez et al. 5.1: with `pattern = "uniform"` and a load of 1, HS10-1 has
+//! `sources = { random = { share = 0.1 } }` and `destinations = { scattered = 1 }`, HS25-4 a share of 0.25
+//! and `scattered = 4`, IHS a share of 0.2 and `destinations = { up_ports = { stage = 2, ports = 4 } }`.
+//!
+//! # Parameters
+//! `sources` (default: all hosts), `destinations`, `share` of their packets (default 1), `start` and
+//! `stop` (default: the whole run).
+//!
+//! # Limits
+//! Times count from the beginning of the measurement, so they need a warm-up of fixed length.
+//! `scattered` are hosts 600, 3400, 5200 and 9500 of the paper's 11,664; in other networks the nearest
+//! ones with the same number modulo 3, whose switch has the same number modulo 3, and in the same third
+//! of the network. The paper does not say how many ports IHS makes hot.
+//!
+//! # Example
+//! ```toml
+//! [[traffic.hotspots]]
+//! sources = { random = { share = 0.1 } }
+//! destinations = { any = [600] }
+//! ```
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Setting;
+use crate::ids::{Cycle, HostId};
+use crate::rng::{Owner, Stream};
+use crate::spec::{Quantity, Scale, SpecError};
+use crate::topology::Topology;
+
+/// Some hosts that send to a few others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hotspot {
+    /// The hosts that send there. Default: all.
+    #[serde(default)]
+    pub sources: Sources,
+    /// The hosts that they send to.
+    pub destinations: Destinations,
+    /// Share of their packets that goes there, above 0 and up to 1. Default 1.
+    #[serde(default = "super::spec::full")]
+    pub share: f64,
+    /// Time since the beginning of the measurement. Default: from the beginning of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Quantity>,
+    /// Time since the beginning of the measurement. Default: to the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Quantity>,
+}
+
+/// The hosts that send to a hot spot.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Sources {
+    /// Every host but the destinations of `any`, `each` and `scattered`.
+    #[default]
+    All,
+    /// These.
+    Hosts(Vec<u32>),
+    /// A share of all hosts, drawn from those of `all`.
+    Random {
+        /// Above 0 and up to 1.
+        share: f64,
+        /// Seed of the draw. Default: that of the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seed: Option<u64>,
+    },
+    /// A share of all hosts, at even distances among those of `all`.
+    Even {
+        /// Above 0 and up to 1.
+        share: f64,
+    },
+}
+
+/// The hosts of a hot spot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Destinations {
+    /// Each packet goes to any of these.
+    Any(Vec<u32>),
+    /// Each source sends to one of these; the sources take them in turn.
+    Each(Vec<u32>),
+    /// Each source sends to one of the first so many hot nodes of Rocher-Gonzalez et al.
+    Scattered(u32),
+    /// Each source sends to any of the hosts that share a port on their D-mod-K paths up a fat tree;
+    /// the sources take the ports in turn.
+    UpPorts {
+        /// Level of the switches whose ports become hot. Default 2.
+        #[serde(default = "second")]
+        stage: u32,
+        /// How many ports of a subtree. Default 4.
+        #[serde(default = "four")]
+        ports: u32,
+    },
+}
+
+fn second() -> u32 {
+    2
+}
+
+fn four() -> u32 {
+    4
+}
+
+/// A hot spot, resolved.
+struct Spot {
+    from: Cycle,
+    to: Cycle,
+    /// Of 2^64; `None` is all.
+    share: Option<u64>,
+    /// Which targets every host has; [`COLD`] if none.
+    targets_of: Vec<u16>,
+    targets: Vec<Vec<u32>>,
+}
+
+const COLD: u16 = u16::MAX;
+
+/// The hot spots of a workload.
+pub(super) struct Hotspots {
+    spots: Vec<Spot>,
+}
+
+impl Hotspots {
+    pub(super) fn build(
+        specs: &[Hotspot],
+        scale: &Scale,
+        setting: &Setting<'_>,
+        measure_from: Option<Cycle>,
+    ) -> Result<Self, SpecError> {
+        let build = |(i, spec): (usize, &Hotspot)| {
+            spot(spec, &format!("traffic.hotspots[{i}]"), scale, setting, measure_from)
+        };
+        Ok(Self { spots: specs.iter().enumerate().map(build).collect::<Result<_, _>>()? })
+    }
+
+    /// The hot destination of a packet, if it has one.
+    #[inline]
+    pub(super) fn draw(&self, source: HostId, now: Cycle, rng: &mut Stream) -> Option<HostId> {
+        self.spots.iter().find_map(|spot| spot.draw(source, now, rng))
+    }
+}
+
+impl Spot {
+    fn draw(&self, source: HostId, now: Cycle, rng: &mut Stream) -> Option<HostId> {
+        let targets = self.targets_of[source.index()];
+        if targets == COLD || !(self.from..self.to).contains(&now) {
+            return None;
+        }
+        if self.share.is_some_and(|share| rng.bits() >= share) {
+            return None;
+        }
+        let targets = &self.targets[usize::from(targets)];
+        let choice = if targets.len() == 1 { 0 } else { rng.below(targets.len() as u32) };
+        let target = targets[choice as usize];
+        (target != source.0).then_some(HostId(target))
+    }
+}
+
+fn spot(
+    spec: &Hotspot,
+    path: &str,
+    scale: &Scale,
+    setting: &Setting<'_>,
+    measure_from: Option<Cycle>,
+) -> Result<Spot, SpecError> {
+    let time = |key: &str, quantity: &Option<Quantity>, default| {
+        let Some(quantity) = quantity else { return Ok(default) };
+        let at = format!("{path}.{key}");
+        let Some(start) = measure_from else {
+            let message = "a time needs a warm-up of fixed length to be counted from";
+            return Err(SpecError::new(at, message).choices(["run.warmup = 60000"]));
+        };
+        let cycles = scale.cycles(&at, quantity)?.saturating_add(start.into());
+        Ok(u32::try_from(cycles).unwrap_or(Cycle::MAX))
+    };
+    let (from, to) = (time("start", &spec.start, 0)?, time("stop", &spec.stop, Cycle::MAX)?);
+    if from >= to {
+        let message = "the hot spot ends before it begins";
+        return Err(SpecError::new(format!("{path}.stop"), message));
+    }
+    let at = format!("{path}.share");
+    part(spec.share, &at)?;
+    let share = (spec.share < 1.0).then(|| (spec.share * 2f64.powi(64)) as u64);
+    let targets = targets(&spec.destinations, &format!("{path}.destinations"), setting.topology)?;
+    let hot: Vec<u32> = match spec.destinations {
+        Destinations::UpPorts { .. } => Vec::new(),
+        _ => targets.iter().flatten().copied().collect(),
+    };
+    let sources = sources(&spec.sources, &format!("{path}.sources"), setting, &hot)?;
+    let mut targets_of = vec![COLD; setting.topology.hosts() as usize];
+    for (rank, source) in sources.into_iter().enumerate() {
+        targets_of[source as usize] = (rank % targets.len()) as u16;
+    }
+    Ok(Spot { from, to, share, targets_of, targets })
+}
+
+fn part(share: f64, path: &str) -> Result<(), SpecError> {
+    if share > 0.0 && share <= 1.0 {
+        return Ok(());
+    }
+    let message = format!("{share} is no share");
+    Err(SpecError::new(path, message).choices(["above 0.0, up to 1.0"]))
+}
+
+/// The hosts of a list, if all exist.
+fn listed(list: &[u32], path: &str, hosts: u32) -> Result<Vec<u32>, SpecError> {
+    if list.is_empty() {
+        return Err(SpecError::new(path, "an empty list has no host"));
+    }
+    if let Some(i) = list.iter().position(|&host| host >= hosts) {
+        let message = format!("there is no host {}", list[i]);
+        let choices = [format!("0 to {}", hosts - 1)];
+        return Err(SpecError::new(format!("{path}[{i}]"), message).choices(choices));
+    }
+    Ok(list.to_vec())
+}
+
+/// The sources in ascending order.
+fn sources(
+    spec: &Sources,
+    path: &str,
+    setting: &Setting<'_>,
+    hot: &[u32],
+) -> Result<Vec<u32>, SpecError> {
+    let hosts = setting.topology.hosts();
+    let mut all: Vec<u32> = (0..hosts).filter(|host| !hot.contains(host)).collect();
+    let count = |share: f64, key: &str| {
+        part(share, &format!("{path}.{key}.share"))?;
+        Ok(((share * f64::from(hosts)).round() as usize).clamp(1, all.len().max(1)))
+    };
+    let mut chosen = match spec {
+        Sources::All => all,
+        Sources::Hosts(list) => listed(list, &format!("{path}.hosts"), hosts)?,
+        Sources::Random { share, seed } => {
+            let count = count(*share, "random")?;
+            let mut rng = Stream::new(seed.unwrap_or(setting.seed), Owner::Network);
+            for i in 0..count.min(all.len()) {
+                let other = i + rng.below((all.len() - i) as u32) as usize;
+                all.swap(i, other);
+            }
+            all.truncate(count);
+            all
+        }
+        Sources::Even { share } => {
+            let count = count(*share, "even")?;
+            (0..count.min(all.len())).map(|i| all[i * all.len() / count]).collect()
+        }
+    };
+    chosen.sort_unstable();
+    if chosen.is_empty() {
+        return Err(SpecError::new(path, "no host is left to send"));
+    }
+    Ok(chosen)
+}
+
+/// Lists of destinations; each source has one of them.
+fn targets(
+    spec: &Destinations,
+    path: &str,
+    topology: &dyn Topology,
+) -> Result<Vec<Vec<u32>>, SpecError> {
+    let hosts = topology.hosts();
+    let one_each = |list: Vec<u32>| list.into_iter().map(|host| vec![host]).collect();
+    match spec {
+        Destinations::Any(list) => Ok(vec![listed(list, &format!("{path}.any"), hosts)?]),
+        Destinations::Each(list) => {
+            let path = format!("{path}.each");
+            if list.len() >= usize::from(COLD) {
+                return Err(SpecError::new(path, "too many hosts").choices(["at most 65534"]));
+            }
+            Ok(one_each(listed(list, &path, hosts)?))
+        }
+        Destinations::Scattered(count) => {
+            scattered(*count, &format!("{path}.scattered"), topology).map(one_each)
+        }
+        Destinations::UpPorts { stage, ports } => {
+            behind_ports((*stage, *ports), &format!("{path}.up_ports"), topology)
+        }
+    }
+}
+
+/// Hot nodes of Rocher-Gonzalez et al., their network, its hosts of a switch, and their queues.
+const PAPER: ([u32; 4], u32, u32, u32) = ([600, 3400, 5200, 9500], 11_664, 18, 3);
+
+/// The hosts that are to a network what the paper's hot nodes are to its own.
+fn scattered(count: u32, path: &str, topology: &dyn Topology) -> Result<Vec<u32>, SpecError> {
+    let (nodes, size, leaf, queues) = PAPER;
+    if !(1..=nodes.len() as u32).contains(&count) {
+        let message = format!("{count} hot nodes are out of range");
+        return Err(SpecError::new(path, message).choices(["1 to 4"]));
+    }
+    let hosts = topology.hosts();
+    let mut leaves: Vec<u32> = Vec::new();
+    for host in 0..hosts {
+        let same =
+            host > 0 && topology.router_of(HostId(host)) == topology.router_of(HostId(host - 1));
+        let last = leaves.last().copied();
+        leaves.push(last.map_or(0, |last| if same { last } else { last + 1 }));
+    }
+    let third = |host: u32, hosts: u32| u64::from(host) * u64::from(queues) / u64::from(hosts);
+    let like = |node: u32| {
+        let ideal = (u64::from(node) * u64::from(hosts) / u64::from(size)) as u32;
+        let fits = |host: &u32| {
+            host % queues == node % queues
+                && leaves[*host as usize] % queues == node / leaf % queues
+                && third(*host, hosts) == third(node, size)
+        };
+        let near = (0..hosts).filter(fits).min_by_key(|host| (host.abs_diff(ideal), *host));
+        near.ok_or_else(|| {
+            let message = format!("no host is like host {node} of the paper: too few switches");
+            SpecError::new(path, message).choices(["each = [...]"])
+        })
+    };
+    nodes[..count as usize].iter().map(|&node| like(node)).collect()
+}
+
+/// The hosts whose D-mod-K paths up share a port of a stage, for each of some ports.
+fn behind_ports(
+    (stage, ports): (u32, u32),
+    path: &str,
+    topology: &dyn Topology,
+) -> Result<Vec<Vec<u32>>, SpecError> {
+    let Some(tree) = topology.tree() else {
+        let message = "the routers of this topology form no fat tree";
+        return Err(SpecError::new(path, message).choices(["any = [...]"]));
+    };
+    let stages = 1..tree.levels() as u32;
+    if !stages.contains(&stage) {
+        let message = format!("nothing leads up from level {stage}");
+        let choices = [format!("1 to {}", tree.levels() - 1)];
+        return Err(SpecError::new(format!("{path}.stage"), message).choices(choices));
+    }
+    let levels = 1..=stage as usize;
+    let total: u64 = levels.clone().map(|level| u64::from(tree.ups(level))).product();
+    if ports == 0 || u64::from(ports) > total.min(u64::from(COLD - 1)) {
+        let message = format!("{ports} ports are out of range");
+        let choices = [format!("1 to {}", total.min(u64::from(COLD - 1)))];
+        return Err(SpecError::new(format!("{path}.ports"), message).choices(choices));
+    }
+    let way = |host: u32| {
+        let (mut way, mut base) = (0, 1);
+        for level in levels.clone() {
+            way += base * u64::from(tree.share(level, host));
+            base *= u64::from(tree.ups(level));
+        }
+        way
+    };
+    let behind = |port: u32| {
+        let chosen = u64::from(port) * total / u64::from(ports);
+        (0..topology.hosts()).filter(|&host| way(host) == chosen).collect::<Vec<u32>>()
+    };
+    let lists: Vec<Vec<u32>> = (0..ports).map(behind).collect();
+    if lists.iter().any(Vec::is_empty) {
+        let message = "no host's path uses one of these ports: the tree is not slim enough";
+        return Err(SpecError::new(format!("{path}.ports"), message));
+    }
+    Ok(lists)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::{self, spec};
+
+    fn tree(ports: u32) -> std::sync::Arc<dyn Topology> {
+        topology::build(&spec::Topology::Rlft(spec::RlftSpec { ports, stages: 3 })).unwrap()
+    }
+
+    #[test]
+    fn hot_nodes_keep_their_residues() {
+        assert_eq!(scattered(4, "", &*tree(36)).unwrap(), PAPER.0);
+        for (ports, leaf) in [(6, 3), (8, 4), (12, 6), (24, 12)] {
+            let topology = tree(ports);
+            let (hosts, found) = (topology.hosts(), scattered(4, "", &*topology).unwrap());
+            let residues = |of: fn(u32, u32, u32) -> u32| -> Vec<u32> {
+                found.iter().map(|&host| of(host, leaf, hosts)).collect()
+            };
+            assert_eq!(residues(|host, _, _| host % 3), [0, 1, 1, 2]);
+            assert_eq!(residues(|host, leaf, _| host / leaf % 3), [0, 2, 0, 2]);
+            assert_eq!(residues(|host, _, hosts| host * 3 / hosts), [0, 0, 1, 2]);
+        }
+    }
+
+    /// A second-stage port of the paper's network leads to 36 hosts by D-mod-K.
+    #[test]
+    fn hosts_behind_a_port() {
+        let lists = behind_ports((2, 4), "", &*tree(36)).unwrap();
+        assert_eq!(lists.len(), 4);
+        for list in lists {
+            assert_eq!(list.len(), 36);
+            assert!(list.iter().all(|host| host % 324 == list[0]), "{list:?}");
+        }
+    }
+
+    /// A tenth of the hosts, none of them hot; the targets are taken in turn.
+    #[test]
+    fn sources_and_targets() {
+        let topology = tree(12);
+        let setting = Setting { topology: &*topology, seed: 3 };
+        let spec = |sources| Hotspot {
+            sources,
+            destinations: Destinations::Each(vec![5, 9]),
+            share: 0.25,
+            start: Some(100.into()),
+            stop: None,
+        };
+        let scale = Scale::new("1 ns", "25 B").unwrap();
+        for sources in [
+            Sources::Random { share: 0.1, seed: None },
+            Sources::Even { share: 0.1 },
+            Sources::Hosts((100..143).collect()),
+        ] {
+            let hot = spot(&spec(sources), "", &scale, &setting, Some(50)).unwrap();
+            let count = |n| hot.targets_of.iter().filter(|targets| **targets == n).count();
+            assert_eq!((count(0), count(1)), (22, 21));
+            assert_eq!((hot.targets_of[5], hot.targets_of[9]), (COLD, COLD));
+            assert_eq!((hot.from, hot.to, hot.share), (150, Cycle::MAX, Some(1 << 62)));
+            let source = hot.targets_of.iter().position(|targets| *targets == 1).unwrap();
+            let mut rng = Stream::new(1, Owner::Network);
+            let mut drawn = |now| {
+                let draws =
+                    (0..4000).filter_map(|_| hot.draw(HostId(source as u32), now, &mut rng));
+                draws.inspect(|to| assert_eq!(to.0, 9)).count()
+            };
+            assert_eq!(drawn(149), 0);
+            assert!((900..1100).contains(&drawn(150)));
+        }
+    }
+}
