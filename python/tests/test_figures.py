@@ -323,7 +323,7 @@ def test_times_of_changes_in_every_unit() -> None:
 def test_the_guide_shows_valid_experiments() -> None:
     blocks = re.findall(r"^```toml\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.M | re.S)
     documents = [tomllib.loads(block) for block in blocks]
-    whole = [document for document in documents if "base" in document]
+    whole = [document for document in documents if "name" in document]
     assert whole
     for document in whole:
         check_experiment(Experiment.from_document(document))
