@@ -30,6 +30,18 @@ TERMINATED = 143
 _PIPE_WIDTH = 160
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Experiment file (TOML).")]
+Where = Annotated[
+    list[str],
+    typer.Option(
+        "--where",
+        metavar="AXIS=LABEL",
+        help="Apply what this label of the axis sets; may be repeated.",
+    ),
+]
+Assignments = Annotated[
+    list[str],
+    typer.Option("--set", metavar="PATH=VALUE", help="Set an entry of the spec (TOML value)."),
+]
 Directory = Annotated[
     Path, typer.Argument(metavar="DIR", help="Result directory, as `deroute run` names it.")
 ]

@@ -28,18 +28,8 @@ _UNITS: Mapping[str, str] = {
 
 def point(
     file: app.File,
-    where: Annotated[
-        list[str],
-        typer.Option(
-            "--where",
-            metavar="AXIS=LABEL",
-            help="Apply what this label of the axis sets; may be repeated.",
-        ),
-    ] = [],
-    assignments: Annotated[
-        list[str],
-        typer.Option("--set", metavar="PATH=VALUE", help="Set an entry of the spec (TOML value)."),
-    ] = [],
+    where: app.Where = [],
+    assignments: app.Assignments = [],
     threads: Annotated[int, typer.Option(min=1, help="Threads inside the simulation.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole result.")] = False,
 ) -> None:

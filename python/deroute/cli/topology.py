@@ -31,18 +31,8 @@ def topology(
         Path | None,
         typer.Argument(metavar="FILE", help="Experiment or spec (TOML); none with --radix."),
     ] = None,
-    where: Annotated[
-        list[str],
-        typer.Option(
-            "--where",
-            metavar="AXIS=LABEL",
-            help="Apply what this label of the axis sets; may be repeated.",
-        ),
-    ] = [],
-    assignments: Annotated[
-        list[str],
-        typer.Option("--set", metavar="PATH=VALUE", help="Set an entry of the spec (TOML value)."),
-    ] = [],
+    where: app.Where = [],
+    assignments: app.Assignments = [],
     radix: Annotated[
         int | None,
         typer.Option(min=2, help="Largest network of each topology for routers with these ports."),

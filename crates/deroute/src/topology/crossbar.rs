@@ -122,22 +122,6 @@ impl Topology for Crossbar {
         0..0
     }
 
-    fn hosts_ahead(&self, _from: HostId, _offset: i64) -> Option<Range<u32>> {
-        None
-    }
-
-    fn groups(&self) -> u32 {
-        1
-    }
-
-    fn parallel_links(&self) -> u32 {
-        0
-    }
-
-    fn hosts_of_next_router(&self, _from: HostId) -> Option<Range<u32>> {
-        None
-    }
-
     fn exits_per_router(&self) -> u32 {
         0
     }

@@ -301,22 +301,6 @@ impl Topology for Graph {
         self.hosts_of(router) as u16..self.radix(router)
     }
 
-    fn hosts_ahead(&self, _from: HostId, _offset: i64) -> Option<Range<u32>> {
-        None
-    }
-
-    fn groups(&self) -> u32 {
-        1
-    }
-
-    fn parallel_links(&self) -> u32 {
-        0
-    }
-
-    fn hosts_of_next_router(&self, _from: HostId) -> Option<Range<u32>> {
-        None
-    }
-
     fn exits_per_router(&self) -> u32 {
         0
     }

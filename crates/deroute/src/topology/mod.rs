@@ -153,17 +153,26 @@ pub trait Topology: Send + Sync {
     fn exits(&self, router: RouterId) -> std::ops::Range<u16>;
 
     /// Hosts of the routers that are `offset` groups ahead of `from`'s group, as a range.
-    fn hosts_ahead(&self, from: HostId, offset: i64) -> Option<std::ops::Range<u32>>;
+    /// `None` without groups.
+    fn hosts_ahead(&self, _from: HostId, _offset: i64) -> Option<std::ops::Range<u32>> {
+        None
+    }
 
     /// Number of groups that [`Topology::hosts_ahead`] counts in; 1 without groups.
-    fn groups(&self) -> u32;
+    fn groups(&self) -> u32 {
+        1
+    }
 
     /// Global links between any two groups; which of them a shortest path takes may depend on the
     /// positions of its ends. 0 without groups.
-    fn parallel_links(&self) -> u32;
+    fn parallel_links(&self) -> u32 {
+        0
+    }
 
     /// Hosts of the next router of the same group; `None` without such a router.
-    fn hosts_of_next_router(&self, from: HostId) -> Option<std::ops::Range<u32>>;
+    fn hosts_of_next_router(&self, _from: HostId) -> Option<std::ops::Range<u32>> {
+        None
+    }
 
     /// Global links of a router: the default number of groups of ADVC.
     fn exits_per_router(&self) -> u32;
