@@ -190,7 +190,7 @@ const HOSTS_PER_PARTITION: u32 = 288;
 const MOST_PARTITIONS: usize = 128;
 /// Cycles that several partitions per thread should run alone at least.
 const SHORTEST_WINDOW: Cycle = 24;
-/// Host-cycles between calls of the watcher: less than a second of work.
+/// Host-cycles between calls of the watcher: about a second of work.
 const CHUNK: u32 = 5_000_000;
 
 impl Running {
@@ -294,9 +294,11 @@ impl Running {
         full.map(|sums| sums.latency as f64 / sums.packets as f64).collect()
     }
 
-    /// Cycles between two calls of the watcher.
+    /// Cycles between two calls of the watcher: whole windows, which a large network needs to keep
+    /// what it has fetched.
     fn chunk(&self) -> Cycle {
-        (CHUNK / self.plant.topology.hosts()).clamp(20, 1_000)
+        let chunk = (CHUNK / self.plant.topology.hosts()).clamp(20, 1_000);
+        chunk.next_multiple_of(self.lookahead.clamp(1, 1_000))
     }
 
     /// Runs to cycle `to`, with the checks on the way.
