@@ -197,7 +197,63 @@ class AgentSeries:
         return pl.DataFrame([cycle, router, *(pl.Series(n, v) for n, v in columns.items())])
 
 
-Table = Literal["summary", "hosts", "routers", "links", "series", "agents", "iterations", "ranks"]
+#: Columns of `CongestionSeries.roots` and `CongestionSeries.members`.
+_ROOT = ("sample", "router", "port", "host", "depth", "routers", "buffers", "hosts", "phits")
+_MEMBER = ("tree", "router", "port", "vc", "level", "phits")
+
+
+@dataclass(frozen=True, slots=True)
+class CongestionSeries:
+    """Congestion trees in time: sample `i` is taken at the beginning of cycle `start + i * width`,
+    relative to the beginning of the measurement.
+
+    The tree of an output port, its root, is what waits for it, directly or for credits of buffers
+    that do. A buffer is a VC of an input port, or an injection queue.
+    """
+
+    start: int
+    width: int
+    #: (samples,) trees, and links between a root and the farthest buffer of its tree, at most.
+    trees: NDArray[np.uint32]
+    depth: NDArray[np.uint32]
+    #: (samples,) buffers of VCs, and injection queues, that are part of a tree.
+    buffers: NDArray[np.uint32]
+    hosts: NDArray[np.uint32]
+    #: (samples,) phits in all buffers, and in those that are part of a tree.
+    queued: NDArray[np.uint64]
+    held: NDArray[np.uint64]
+    #: (samples,) phits of packets that could go, were they not behind a head that cannot.
+    blocked: NDArray[np.uint64]
+    #: (trees of all samples, 9): sample, router and output port of the root, its host (-1 if it
+    #: leads to a router), depth, routers, buffers, injection queues, phits.
+    roots: NDArray[np.int64]
+    #: (buffers of all trees, 6): row of `roots`, router, input port, VC, links to the root, phits;
+    #: empty unless the spec asks for them in `probes.congestion.members`.
+    members: NDArray[np.uint32]
+
+    @property
+    def cycles(self) -> NDArray[np.int64]:
+        """(samples,) cycle of each sample, relative to the beginning of the measurement."""
+        return self.start + self.width * np.arange(len(self.trees), dtype=np.int64)
+
+    def to_polars(self) -> pl.DataFrame:
+        """A row per sample."""
+        names = ("trees", "depth", "buffers", "hosts", "queued", "held", "blocked")
+        return pl.DataFrame({"cycle": self.cycles} | {name: getattr(self, name) for name in names})
+
+    def roots_to_polars(self) -> pl.DataFrame:
+        """A row per tree; `host` is null if the root leads to a router."""
+        frame = pl.DataFrame(self.roots, schema=list(_ROOT))
+        return frame.with_columns(pl.col("host").replace(-1, None))
+
+    def members_to_polars(self) -> pl.DataFrame:
+        """A row per buffer of a tree; `tree` is the row of `roots_to_polars`."""
+        return pl.DataFrame(self.members, schema=list(_MEMBER))
+
+
+Table = Literal[
+    "summary", "hosts", "routers", "links", "series", "agents", "congestion", "iterations", "ranks"
+]
 
 
 class Outcome(Part):
@@ -224,6 +280,7 @@ class Outcome(Part):
     _path_kinds: list[str] = PrivateAttr()
     _series: dict[str, Any] | None = PrivateAttr()
     _agents: dict[str, Any] | None = PrivateAttr()
+    _congestion: dict[str, Any] | None = PrivateAttr()
     _load: Callable[[], RawArrays] = PrivateAttr()
 
     @classmethod
@@ -234,11 +291,13 @@ class Outcome(Part):
         series = scalars.pop("series")
         # Results of the first versions have none.
         agents = scalars.pop("agents", None)
+        congestion = scalars.pop("congestion", None)
         for job in (scalars.get("workload") or {"jobs": []})["jobs"]:
             del job["arrays"]
         outcome = cls.model_validate(scalars)
         outcome._path_kinds, outcome._load = path_kinds, load_arrays
         outcome._series, outcome._agents = series, agents
+        outcome._congestion = congestion
         return outcome
 
     @cached_property
@@ -271,6 +330,14 @@ class Outcome(Part):
         return AgentSeries(**arrays)
 
     @cached_property
+    def congestion(self) -> CongestionSeries | None:
+        """Congestion trees in time; None unless the spec asks for `probes.congestion`."""
+        if self._congestion is None:
+            return None
+        described = {name: self._congestion[name] for name in ("start", "width")}
+        return CongestionSeries(**described, **_below(self._raw, "congestion."))
+
+    @cached_property
     def jobs(self) -> dict[str, JobArrays]:
         """Times of the iterations and ranks of each job of the workload, by its name."""
         names = [job.name for job in self.workload.jobs] if self.workload else []
@@ -292,8 +359,9 @@ class Outcome(Part):
     def to_polars(self, table: Table = "summary") -> pl.DataFrame:
         """The outcome as a frame: one row of scalars (`summary`), or one row per host, router,
         link (needs `probes.links`), bin of the time series (needs `probes.series`), sample and
-        router (`agents`, needs `probes.agents`; see `AgentSeries.to_polars`), or iteration or rank
-        of a job (needs a `workload`).
+        router (`agents`, needs `probes.agents`; see `AgentSeries.to_polars`), sample of the
+        congestion trees (needs `probes.congestion`), or iteration or rank of a job (needs a
+        `workload`).
         """
         arrays = self.arrays
         match table:
@@ -315,6 +383,10 @@ class Outcome(Part):
                 if self.agents is None:
                     raise ValueError("the spec asked for no state of the agents (probes.agents)")
                 return self.agents.to_polars()
+            case "congestion":
+                if self.congestion is None:
+                    raise ValueError("the spec asked for no congestion trees (probes.congestion)")
+                return self.congestion.to_polars()
             case "iterations" | "ranks":
                 if self.workload is None:
                     raise ValueError("the spec asked for no workload")
@@ -336,6 +408,9 @@ class Outcome(Part):
         if self._agents is not None:
             arrays = {name: all.tolist() for name, all in _below(self._raw, "agents.").items()}
             document["agents"] = self._agents | arrays
+        if self._congestion is not None:
+            arrays = _below(self._raw, "congestion.")
+            document["congestion"] = self._congestion | {n: a.tolist() for n, a in arrays.items()}
         for job in (document["workload"] or {"jobs": []})["jobs"]:
             below = _below(self._raw, f"jobs.{job['name']}.")
             job["arrays"] = {name: array.tolist() for name, array in below.items()}

@@ -1,12 +1,14 @@
 //! An outcome's arrays as NumPy arrays. The memory moves to NumPy; nothing is copied.
 
-use deroute::outcome::{Arrays, JobArrays, Outcome, Series, SeriesColumns};
+use deroute::outcome::{
+    Arrays, CongestionSeries, JobArrays, Outcome, Series, SeriesColumns, TreeMember, TreeRoot,
+};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Takes the arrays out of `outcome`: name -> array, in `arrays.*`, `series.*`, `agents.*` and
-/// `jobs.NAME.*`.
+/// Takes the arrays out of `outcome`: name -> array, in `arrays.*`, `series.*`, `agents.*`,
+/// `congestion.*` and `jobs.NAME.*`.
 pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let path_kinds = std::mem::take(&mut outcome.arrays.path_kinds);
@@ -39,6 +41,9 @@ pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, 
         dict.set_item("agents.values", values.reshape([samples, routers, names])?)?;
         matrix(&dict, "agents.mean", std::mem::take(&mut agents.mean), names)?;
     }
+    if let Some(series) = &mut outcome.congestion {
+        congestion(&dict, series)?;
+    }
     for job in outcome.workload.iter_mut().flat_map(|workload| &mut workload.jobs) {
         let JobArrays { iteration_end, rank_end, rank_computed } = std::mem::take(&mut job.arrays);
         let at = |name: &str| format!("jobs.{}.{name}", job.name);
@@ -55,6 +60,43 @@ fn series(dict: &Bound<'_, PyDict>, name: &str, columns: &mut SeriesColumns) -> 
     vector(dict, &format!("{name}.phits"), phits)?;
     vector(dict, &format!("{name}.latency_sum"), latency_sum)?;
     vector(dict, &format!("{name}.nonminimal"), nonminimal)
+}
+
+fn congestion(dict: &Bound<'_, PyDict>, all: &mut CongestionSeries) -> PyResult<()> {
+    let CongestionSeries {
+        start,
+        width,
+        trees,
+        depth,
+        buffers,
+        hosts,
+        queued,
+        held,
+        blocked,
+        roots,
+        members,
+    } = std::mem::take(all);
+    (all.start, all.width) = (start, width);
+    vector(dict, "congestion.trees", trees)?;
+    vector(dict, "congestion.depth", depth)?;
+    vector(dict, "congestion.buffers", buffers)?;
+    vector(dict, "congestion.hosts", hosts)?;
+    vector(dict, "congestion.queued", queued)?;
+    vector(dict, "congestion.held", held)?;
+    vector(dict, "congestion.blocked", blocked)?;
+    let root = |tree: TreeRoot| {
+        let TreeRoot { sample, place, host, depth, routers, buffers, hosts, phits } = tree;
+        let host = host.map_or(-1, i64::from);
+        let counts = [depth, routers, buffers, hosts, phits].map(i64::from);
+        let [sample, router, port] = [sample, place.0, place.1].map(i64::from);
+        [[sample, router, port, host].as_slice(), &counts].concat()
+    };
+    matrix(dict, "congestion.roots", roots.into_iter().flat_map(root).collect(), 9)?;
+    let member = |buffer: TreeMember| {
+        let TreeMember { tree, place, level, phits } = buffer;
+        [tree, place.0, place.1, place.2, level, phits]
+    };
+    matrix(dict, "congestion.members", members.into_iter().flat_map(member).collect(), 6)
 }
 
 fn vector<T: Element>(dict: &Bound<'_, PyDict>, name: &str, values: Vec<T>) -> PyResult<()> {

@@ -49,6 +49,9 @@ pub struct Outcome {
     pub workload: Option<WorkloadOutcome>,
     /// State of the routing agents in time, if asked for.
     pub agents: Option<AgentSeries>,
+    /// Congestion trees in time, if asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<CongestionSeries>,
 }
 
 /// Whether the numbers describe a steady state.
@@ -347,4 +350,66 @@ pub struct AgentSeries {
     pub values: Vec<f64>,
     /// Mean over all routers of the network: row-major, samples x `names`.
     pub mean: Vec<f64>,
+}
+
+/// Congestion trees in time. Sample `i` is taken at the beginning of cycle `start + i * width`, relative
+/// to the beginning of the measurement. Buffers are the VCs of input ports, and injection queues.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CongestionSeries {
+    /// Cycle of the first sample, relative to the beginning of the measurement (negative is before).
+    pub start: i64,
+    /// Cycles between samples.
+    pub width: u64,
+    /// Trees in each sample.
+    pub trees: Vec<u32>,
+    /// Links between a root and the farthest buffer of its tree, at most.
+    pub depth: Vec<u32>,
+    /// Buffers of VCs that are part of a tree.
+    pub buffers: Vec<u32>,
+    /// Injection queues that are part of a tree.
+    pub hosts: Vec<u32>,
+    /// Phits in all buffers.
+    pub queued: Vec<u64>,
+    /// Phits in buffers that are part of a tree.
+    pub held: Vec<u64>,
+    /// Phits that suffer from head-of-line blocking.
+    pub blocked: Vec<u64>,
+    /// All trees, sample by sample.
+    pub roots: Vec<TreeRoot>,
+    /// Their buffers, if asked for.
+    pub members: Vec<TreeMember>,
+}
+
+/// A congestion tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TreeRoot {
+    /// Sample.
+    pub sample: u32,
+    /// Router and output port of the root.
+    pub place: (u32, u32),
+    /// Host to which the root leads, if it does.
+    pub host: Option<u32>,
+    /// Links between the root and the farthest buffer.
+    pub depth: u32,
+    /// Routers with a buffer or an injection queue in the tree.
+    pub routers: u32,
+    /// Buffers of VCs.
+    pub buffers: u32,
+    /// Injection queues.
+    pub hosts: u32,
+    /// Phits in them.
+    pub phits: u32,
+}
+
+/// A buffer of a congestion tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TreeMember {
+    /// Its tree: an element of `roots`.
+    pub tree: u32,
+    /// Router, input port and VC.
+    pub place: (u32, u32, u32),
+    /// Links between it and the root.
+    pub level: u32,
+    /// Phits in it.
+    pub phits: u32,
 }

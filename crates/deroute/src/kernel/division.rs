@@ -162,9 +162,7 @@ impl Division<'_> {
             awaited: false,
             exit: exit && kind == PortKind::Link,
         });
-        let empty =
-            Queue { head: NONE, tail: NONE, size: 0, out: 0, vc: 0, place: 0, routed: false };
-        partition.queues.extend((0..vcs).map(|_| empty));
+        partition.queues.extend((0..vcs).map(|_| Queue::EMPTY));
         if kind == PortKind::Link {
             partition.credits.extend((NEAR..usize::from(vcs)).map(|_| buffer));
         }

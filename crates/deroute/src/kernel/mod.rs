@@ -8,6 +8,7 @@
 mod agents;
 mod allocate;
 mod checks;
+mod congestion;
 mod dependencies;
 mod division;
 mod jobs;
@@ -110,6 +111,7 @@ impl Simulation {
     pub fn build_with(spec: &Spec, routing: &Planner<'_>) -> Result<Self, SpecError> {
         let plant = Plant::build(spec, routing)?;
         agents::check(&plant)?;
+        congestion::check(&plant)?;
         Ok(Self { spec: spec.clone(), plant: Arc::new(plant) })
     }
 
@@ -182,6 +184,8 @@ struct Running {
     watchdog: checks::Watchdog,
     /// Samples of the agents, once the measurement is planned.
     samples: Option<agents::Samples>,
+    /// Samples of the congestion trees, once the measurement is planned.
+    trees: Option<congestion::Samples>,
 }
 
 /// Hosts in a partition that keep its state in a cache of about 1 MiB.
@@ -217,6 +221,7 @@ impl Running {
             full_checks: false,
             watchdog: checks::Watchdog::new(plant.times.watchdog),
             samples: None,
+            trees: None,
         }
     }
 
@@ -263,6 +268,7 @@ impl Running {
         let to = from.saturating_add(times.measure);
         let start = from - times.series.map_or(0, |(_, before)| before).min(from);
         self.samples = agents::Samples::new(&self.plant, &self.partitions, start);
+        self.trees = congestion::Samples::new(&self.plant, &self.partitions, start);
         for partition in &mut self.partitions {
             let collector = &mut partition.collector;
             (collector.from, collector.to) = (from, to);
@@ -309,6 +315,10 @@ impl Running {
             if let Some(samples) = &mut self.samples {
                 samples.take(&mut self.partitions, self.now);
                 next = next.min(samples.next());
+            }
+            if let Some(trees) = &mut self.trees {
+                trees.take(&self.plant, &self.partitions, &self.firsts, self.now);
+                next = next.min(trees.next());
             }
             windows::run(&mut self.partitions, next, self.lookahead, self.threads);
             self.now = next;

@@ -41,6 +41,8 @@ pub(crate) struct Times {
     pub(crate) series: Option<(Cycle, Cycle)>,
     /// Cycles between samples of the agents, and the domain given router by router.
     pub(crate) agents: Option<(Cycle, u32)>,
+    /// Cycles between samples of the congestion trees, and whether their buffers are recorded.
+    pub(crate) congestion: Option<(Cycle, bool)>,
     pub(crate) watchdog: Cycle,
 }
 
@@ -441,5 +443,9 @@ fn times(spec: &Spec, scale: &Scale) -> Result<Times, SpecError> {
         None => None,
         Some(probe) => Some((long("probes.agents.every", &probe.every)?, probe.domain)),
     };
-    Ok(Times { seed: run.seed, warmup, measure, series, agents, watchdog })
+    let congestion = match &probes.congestion {
+        None => None,
+        Some(probe) => Some((long("probes.congestion.every", &probe.every)?, probe.members)),
+    };
+    Ok(Times { seed: run.seed, warmup, measure, series, agents, congestion, watchdog })
 }

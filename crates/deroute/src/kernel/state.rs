@@ -1,7 +1,7 @@
 //! What a partition is made of: ports, queues, routers, hosts, and what travels between them.
 
 use super::nic::Parcel;
-use super::packet::Flight;
+use super::packet::{Flight, NONE};
 use super::plant::Plant;
 use crate::ids::{Cycle, HostId, PortId, RouterId, VcId};
 use crate::rng::Stream;
@@ -65,6 +65,12 @@ pub(super) struct Queue {
     pub(super) vc: u8,
     pub(super) place: u8,
     pub(super) routed: bool,
+}
+
+impl Queue {
+    /// Without packets.
+    pub(super) const EMPTY: Self =
+        Self { head: NONE, tail: NONE, size: 0, out: 0, vc: 0, place: 0, routed: false };
 }
 
 /// The other direction of a port: a buffer that its VCs share, and a link. One cache line.

@@ -139,6 +139,7 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
         }),
         workload: jobs::outcome(network),
         agents: network.samples.as_ref().map(|samples| samples.record(total.from)),
+        congestion: network.trees.as_ref().map(|trees| trees.record_from(total.from)),
     }
 }
 

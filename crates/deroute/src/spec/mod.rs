@@ -335,6 +335,20 @@ pub struct Probes {
     /// Record the state of the routing agents in time; not recorded when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agents: Option<AgentProbe>,
+    /// Record congestion trees and head-of-line blocking in time; not recorded when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<CongestionProbe>,
+}
+
+/// Samples of the congestion trees: what waits for an output, directly or through other routers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CongestionProbe {
+    /// Cycles between samples. The first is taken where the time series would begin.
+    pub every: Quantity,
+    /// Record every buffer of every tree, not only the size of the trees. Default `false`.
+    #[serde(default)]
+    pub members: bool,
 }
 
 /// Samples of the state of the routing agents: the level of ACOR, the counters of LIAN.

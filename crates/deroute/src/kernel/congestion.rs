@@ -1,0 +1,361 @@
+//! Congestion trees and head-of-line blocking, sampled.
+//!
+//! The *tree* of an output port is what waits for it, directly or through others. An input buffer whose
+//! head lacks credits waits for the buffer at the other end of the link that the head requests; that one
+//! waits for another, or for an output of its own router that leads to a host or has credits: the root. A
+//! root has a tree if the buffer of another router, or an injection queue, waits for a buffer that it
+//! holds up. The *level* of a buffer is the number of links between it and the router of the root.
+//!
+//! While a port sends a packet, its buffers wait for what another packet just like it would wait for.
+//!
+//! A packet suffers from *head-of-line blocking* if its port is idle, its head cannot go, and it could if
+//! it were the head: the output that the routing would choose for it is idle and has credits. (An agent
+//! without a history is asked, and random choices are drawn anew.)
+//!
+//! # Source
+//! Pfister and Norton, IEEE Trans. Computers 1985 (trees); Jurczyk and Schwederski, ICPP 1996 (high-order
+//! head-of-line blocking).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::packet::{NONE, Packet};
+use super::partition::Partition;
+use super::plant::Plant;
+use super::state::{Input, Output, PortKind, PortQueues, Queue};
+use crate::ids::{Cycle, PortId, RouterId, VcId};
+use crate::outcome::{CongestionSeries, TreeMember, TreeRoot};
+use crate::rng::{Owner, Stream};
+use crate::routing::{RouterView, Routing};
+use crate::spec::SpecError;
+use crate::topology::Peer;
+
+/// Samples in a record, at most.
+const MOST_SAMPLES: u64 = 10_000;
+
+/// What has been sampled so far.
+pub(super) struct Samples {
+    series: CongestionSeries,
+    first: Cycle,
+    every: Cycle,
+    members: bool,
+    /// Cycle of the next sample.
+    next: Cycle,
+}
+
+/// Refuses a record of too many samples.
+pub(super) fn check(plant: &Plant) -> Result<(), SpecError> {
+    let Some((every, _)) = plant.times.congestion else { return Ok(()) };
+    let before = plant.times.series.map_or(0, |(_, before)| before);
+    let span = u64::from(before) + u64::from(plant.times.measure);
+    if plant.jobs.is_none() && span / u64::from(every) >= MOST_SAMPLES {
+        let message = format!("a sample every {every} of {span} cycles are too many");
+        let least = span / MOST_SAMPLES + 1;
+        let path = "probes.congestion.every";
+        return Err(SpecError::new(path, message).choices([format!("{least} cycles or more")]));
+    }
+    Ok(())
+}
+
+/// An input buffer: a VC of a port, or an injection queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Buffer {
+    router: u32,
+    port: u16,
+    vc: u8,
+}
+
+/// What a buffer waits for.
+#[derive(Clone, Copy, Debug)]
+enum Wait {
+    /// Credits that another buffer gives back.
+    Buffer(Buffer),
+    /// An output of its router: a port.
+    Output(u16),
+}
+
+/// A buffer that holds packets.
+struct Holding {
+    wait: Wait,
+    phits: u32,
+    host: bool,
+}
+
+/// A tree that is being gathered, by router and port of its root.
+#[derive(Default)]
+struct Tree {
+    depth: u32,
+    buffers: u32,
+    hosts: u32,
+    phits: u32,
+    routers: BTreeSet<u32>,
+}
+
+impl Samples {
+    /// Samples from `start` on, but not of the past.
+    pub(super) fn new(plant: &Plant, partitions: &[Partition], start: Cycle) -> Option<Self> {
+        let (every, members) = plant.times.congestion?;
+        let past = partitions[0].now.saturating_sub(start).div_ceil(every);
+        let first = start + past * every;
+        let series = CongestionSeries { width: u64::from(every), ..CongestionSeries::default() };
+        Some(Self { series, first, every, members, next: first })
+    }
+
+    /// Cycle of the next sample.
+    pub(super) fn next(&self) -> Cycle {
+        self.next
+    }
+
+    /// Takes the sample of cycle `now`, if it is its time.
+    pub(super) fn take(
+        &mut self,
+        plant: &Plant,
+        partitions: &[Partition],
+        firsts: &[u32],
+        now: Cycle,
+    ) {
+        if now != self.next {
+            return;
+        }
+        self.next = now.saturating_add(self.every);
+        let mut all = BTreeMap::new();
+        let mut blocked = 0;
+        for (partition, first) in partitions.iter().zip(firsts) {
+            let look = Look { plant, partition, first: *first, now };
+            look.holdings(&mut all);
+            blocked += look.blocked();
+        }
+        let sum = |holdings: &BTreeMap<Buffer, Holding>| -> u64 {
+            holdings.values().map(|holding| u64::from(holding.phits)).sum()
+        };
+        self.series.queued.push(sum(&all));
+        self.series.blocked.push(blocked);
+        self.record(plant, &all);
+    }
+
+    /// Sorts what waits into trees.
+    fn record(&mut self, plant: &Plant, all: &BTreeMap<Buffer, Holding>) {
+        // Whoever is waited for is part of a tree, and so is whoever waits for it.
+        let mut part = BTreeSet::new();
+        for (buffer, holding) in all {
+            if let Wait::Buffer(other) = holding.wait {
+                part.extend([*buffer, other]);
+            }
+        }
+        let sample = self.series.trees.len() as u32;
+        let mut trees: BTreeMap<(u32, u16), Tree> = BTreeMap::new();
+        let mut members = Vec::new();
+        for buffer in part {
+            let Some(((router, port), level)) = root(all, buffer) else { continue };
+            let holding = &all[&buffer];
+            let tree = trees.entry((router, port)).or_default();
+            tree.depth = tree.depth.max(level);
+            tree.buffers += u32::from(!holding.host);
+            tree.hosts += u32::from(holding.host);
+            tree.phits = tree.phits.saturating_add(holding.phits);
+            tree.routers.insert(buffer.router);
+            if self.members {
+                let Buffer { router: at, port: input, vc } = buffer;
+                let phits = holding.phits;
+                let place = (at, u32::from(input), u32::from(vc));
+                members.push(((router, port), TreeMember { tree: 0, place, level, phits }));
+            }
+        }
+        let before = self.series.roots.len() as u32;
+        let places: Vec<_> = trees.keys().copied().collect();
+        let all_of = |value: fn(&Tree) -> u32| trees.values().map(value);
+        self.series.trees.push(trees.len() as u32);
+        self.series.buffers.push(all_of(|tree| tree.buffers).sum());
+        self.series.hosts.push(all_of(|tree| tree.hosts).sum());
+        self.series.depth.push(all_of(|tree| tree.depth).max().unwrap_or(0));
+        self.series.held.push(trees.values().map(|tree| u64::from(tree.phits)).sum());
+        for (&(router, port), tree) in &trees {
+            let host = match plant.topology.peer(RouterId(router), PortId(port)) {
+                Peer::Host(host) => Some(host.0),
+                _ => None,
+            };
+            let Tree { depth, buffers, hosts, phits, .. } = *tree;
+            let routers = tree.routers.len() as u32;
+            let place = (router, u32::from(port));
+            self.series.roots.push(TreeRoot {
+                sample,
+                place,
+                host,
+                depth,
+                routers,
+                buffers,
+                hosts,
+                phits,
+            });
+        }
+        self.series.members.extend(members.into_iter().filter_map(|(place, member)| {
+            let tree = before + places.binary_search(&place).ok()? as u32;
+            Some(TreeMember { tree, ..member })
+        }));
+    }
+
+    /// The record of a measurement that begins at `from`.
+    pub(super) fn record_from(&self, from: Cycle) -> CongestionSeries {
+        let start = i64::from(self.first) - i64::from(from);
+        CongestionSeries { start, ..self.series.clone() }
+    }
+}
+
+/// Root of the tree of a buffer, and the buffer's level; none if what it waits for moves at the moment,
+/// or if it waits for itself (a deadlock).
+fn root(all: &BTreeMap<Buffer, Holding>, mut buffer: Buffer) -> Option<((u32, u16), u32)> {
+    for level in 0..=all.len() as u32 {
+        match all.get(&buffer)?.wait {
+            Wait::Buffer(other) => buffer = other,
+            Wait::Output(port) => return Some(((buffer.router, port), level)),
+        }
+    }
+    None
+}
+
+/// The state of one partition at the time of a sample.
+struct Look<'a> {
+    plant: &'a Plant,
+    partition: &'a Partition,
+    first: u32,
+    now: Cycle,
+}
+
+impl<'a> Look<'a> {
+    /// Number of a router of the partition in the network, and its first port in the partition.
+    fn router(&self, local: u32) -> (u32, u32) {
+        (self.first + local, self.partition.routers[local as usize].port_base)
+    }
+
+    /// The queues of a port.
+    fn queues(&self, input: &'a Input) -> impl Iterator<Item = (u8, &'a Queue)> + use<'a> {
+        let first = input.queues as usize;
+        let queues = &self.partition.queues[first..first + usize::from(input.vcs)];
+        let numbered = (0..input.vcs).zip(queues);
+        numbered.filter(|(_, queue)| queue.head != NONE)
+    }
+
+    /// Packets of a queue, the head first.
+    fn packets(&self, queue: &Queue) -> impl Iterator<Item = &'a Packet> + use<'a> {
+        let pool = &self.partition.pool;
+        let slot = |index: u32| (index != NONE).then(|| &pool[index]);
+        std::iter::successors(slot(queue.head), move |last| slot(last.next))
+            .map(|slot| &slot.packet)
+    }
+
+    /// Output that the head of a queue requests, if it has been routed.
+    fn wanted(&self, base: u32, queue: &Queue) -> &'a Output {
+        &self.partition.outputs[(base + u32::from(queue.out)) as usize]
+    }
+
+    /// Does a head that has been routed lack credits?
+    fn starved(&self, base: u32, queue: &Queue) -> bool {
+        let output = self.wanted(base, queue);
+        output.kind == PortKind::Link
+            && output.credits(&self.partition.credits, queue.vc)
+                < self.plant.room(output.class, queue.size)
+    }
+
+    /// What a buffer waits for whose port sends, or has at its head, what `head` says.
+    fn wait(&self, router: u32, base: u32, head: &Queue) -> Wait {
+        if self.starved(base, head)
+            && let Peer::Router { router, port, .. } =
+                self.plant.topology.peer(RouterId(router), PortId(head.out))
+        {
+            return Wait::Buffer(Buffer { router: router.0, port: port.0, vc: head.vc });
+        }
+        Wait::Output(head.out)
+    }
+
+    /// Adds the buffers that hold packets.
+    fn holdings(&self, all: &mut BTreeMap<Buffer, Holding>) {
+        for (index, input) in self.partition.inputs.iter().enumerate() {
+            let (router, base) = self.router(input.router);
+            let port = (index as u32 - base) as u16;
+            let sends = &self.partition.queues[input.queues as usize + usize::from(input.request)];
+            for (vc, queue) in self.queues(input) {
+                let sending = input.busy_until > self.now || !queue.routed;
+                let head = if sending { sends } else { queue };
+                let wait = self.wait(router, base, head);
+                let phits = self.packets(queue).map(|packet| u32::from(packet.size));
+                let phits = phits.fold(0, u32::saturating_add);
+                let host = input.kind == PortKind::Host;
+                all.insert(Buffer { router, port, vc }, Holding { wait, phits, host });
+            }
+        }
+    }
+
+    /// Phits of packets that suffer from head-of-line blocking.
+    fn blocked(&self) -> u64 {
+        let mut blocked = 0;
+        for local in 0..self.partition.routers.len() as u32 {
+            let (router, base) = self.router(local);
+            let mut agent = (self.plant.routing.agent)(RouterId(router), 1);
+            let mut rng = Stream::new(self.plant.times.seed, Owner::Router(router));
+            let ports = base..base + u32::from(self.partition.routers[local as usize].ports);
+            for port in ports {
+                let input = &self.partition.inputs[port as usize];
+                if input.busy_until > self.now {
+                    continue;
+                }
+                for (vc, queue) in self.queues(input) {
+                    if !queue.routed || self.can_go(base, queue) {
+                        continue;
+                    }
+                    let place = Place { router, base, port, vc };
+                    let victims = self.packets(queue).skip(1).filter(|packet| {
+                        let head = self.choice(&place, packet, &mut *agent, &mut rng);
+                        self.can_go(base, &head)
+                    });
+                    blocked += victims.map(|packet| u64::from(packet.size)).sum::<u64>();
+                }
+            }
+        }
+        blocked
+    }
+
+    /// Is the output idle that a head requests, with credits?
+    fn can_go(&self, base: u32, head: &Queue) -> bool {
+        self.wanted(base, head).busy_until <= self.now && !self.starved(base, head)
+    }
+
+    /// What a packet would request if it were the head of its queue.
+    fn choice(
+        &self,
+        place: &Place,
+        packet: &Packet,
+        agent: &mut dyn Routing,
+        rng: &mut Stream,
+    ) -> Queue {
+        let Partition { outputs, credits, unsettled, vcs, .. } = self.partition;
+        let (router, base, now) = (RouterId(place.router), place.base, self.now);
+        let mut header = packet.header;
+        header.arrive(router);
+        let mut head = Queue { size: packet.size, out: packet.port.0, ..Queue::EMPTY };
+        if !header.ends_at(router) {
+            let plant = self.plant;
+            let queues = PortQueues { outputs, credits, plant, unsettled, base, vcs: *vcs, now };
+            let mut view = RouterView {
+                router,
+                input: PortId((place.port - base) as u16),
+                vc: VcId(place.vc),
+                port: packet.port,
+                class: 0,
+                now,
+                size: packet.size,
+                queues: &queues,
+                rng,
+            };
+            let hop = agent.route(&mut view, &mut header);
+            (head.out, head.vc) = (hop.port.0, hop.vc.0);
+        }
+        head
+    }
+}
+
+/// Where a packet waits: router, its first port and the input port in the partition, VC.
+struct Place {
+    router: u32,
+    base: u32,
+    port: u32,
+    vc: u8,
+}

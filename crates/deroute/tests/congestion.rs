@@ -1,0 +1,100 @@
+//! Congestion trees and head-of-line blocking.
+
+mod support;
+
+use deroute::ids::{HostId, RouterId};
+use deroute::outcome::{CongestionSeries, TreeRoot};
+use deroute::spec::{Spec, Warmup};
+use deroute::{RunOptions, Simulation};
+use support::value;
+
+/// Three stages of 4-port switches, 16 hosts: D-mod-K, 1 VC of 6 packets, input-queued.
+fn tree(traffic: &str) -> Spec {
+    let mut spec = support::network("{ rlft = { ports = 4, stages = 3 } }");
+    for link in spec.network.links.values_mut() {
+        (link.vcs, link.buffer) = (1, 24.into());
+    }
+    spec.network.switch = value("{ input_queued = { pipeline = 3 } }");
+    spec.traffic = value(traffic);
+    spec.probes.congestion = value("{ every = 100, members = true }");
+    spec.run.warmup = Warmup::Fixed(2_000.into());
+    spec.run.measure = 2_000.into();
+    spec
+}
+
+fn congestion(spec: &Spec) -> CongestionSeries {
+    support::run(spec).congestion.expect("congestion was asked for")
+}
+
+const INCAST: &str = "{ load = 1.0, packet_size = 4, pattern = 'uniform', hotspots = \
+                      [{ sources = { random = { share = 1.0 } }, destinations = { any = [5] } }] }";
+
+/// Everyone sends to one host: one tree, rooted where that host is, with everyone in it.
+#[test]
+fn incast_grows_one_tree_to_all_sources() {
+    let spec = tree(INCAST);
+    let found = congestion(&spec);
+    let simulation = Simulation::build(&spec).unwrap();
+    let topology = simulation.topology();
+    let root = topology.router_of(HostId(5)).0;
+    assert_eq!(found.trees.len(), 20);
+    assert_eq!(found.roots.len(), 20, "{:?}", found.roots);
+    for (sample, tree) in found.roots.iter().enumerate() {
+        let TreeRoot { place, host, depth, hosts, .. } = *tree;
+        assert_eq!((place.0, host), (root, Some(5)), "{tree:?}");
+        assert_eq!(tree.sample, sample as u32);
+        // Up and down through three stages; all hosts but the hot one and one with its switch.
+        assert_eq!(depth, 4, "{tree:?}");
+        assert!((14..=16).contains(&hosts), "{tree:?}");
+        assert_eq!(found.hosts[sample], hosts);
+        assert!(found.held[sample] <= found.queued[sample]);
+        assert!(10 * found.held[sample] > 9 * found.queued[sample], "{tree:?}");
+        // Nobody wants to go anywhere else.
+        assert_eq!(found.blocked[sample], 0);
+    }
+    for member in &found.members {
+        let (router, port, _) = member.place;
+        let level = topology.distance(RouterId(router), RouterId(root));
+        assert_eq!(member.level, level, "{member:?}");
+        assert!(port < u32::from(topology.radix(RouterId(router))));
+    }
+}
+
+/// A quarter sends to one host: those who do not suffer with them.
+#[test]
+fn a_hot_spot_blocks_the_others() {
+    let hot = INCAST.replace("share = 1.0", "share = 0.25");
+    let found = congestion(&tree(&hot));
+    assert!(found.blocked.iter().sum::<u64>() > 0);
+    assert!(found.blocked.iter().zip(&found.queued).all(|(blocked, queued)| blocked < queued));
+    assert!(found.roots.iter().any(|tree| tree.host == Some(5) && tree.depth > 1));
+}
+
+/// Without contention there is neither a tree nor head-of-line blocking.
+#[test]
+fn no_tree_without_contention() {
+    let found = congestion(&tree("{ load = 0.05, packet_size = 4, pattern = 'uniform' }"));
+    assert_eq!(found.trees.iter().sum::<u32>(), 0, "{:?}", found.roots);
+    let permutation = "{ load = 0.9, packet_size = 4, pattern = 'bit_complement' }";
+    let mut spec = support::lattice("{ widths = [4], hosts = 1 }");
+    spec.traffic = value(permutation);
+    spec.probes.congestion = value("{ every = 50 }");
+    let found = congestion(&spec);
+    assert_eq!(found.trees.iter().sum::<u32>(), 0);
+    assert_eq!(found.blocked.iter().sum::<u64>(), 0);
+    assert!(found.members.is_empty());
+}
+
+#[test]
+fn partitions_do_not_matter() {
+    let spec = tree(&INCAST.replace("share = 1.0", "share = 0.5"));
+    let congestion = |partitions| {
+        let options = RunOptions { partitions: Some(partitions), ..RunOptions::default() };
+        support::attempt(&spec, &options).unwrap().congestion.unwrap()
+    };
+    let whole = congestion(1);
+    assert!(!whole.roots.is_empty());
+    for partitions in [2, 5] {
+        assert_eq!(congestion(partitions), whole);
+    }
+}
