@@ -17,7 +17,12 @@ from deroute.spec import assign, in_order, microseconds, spec_error
 #: Kinds of figures whose abscissa is a number.
 _NUMERIC = ("latency", "throughput")
 #: Kinds of figures that show a record in time, the probe that makes it, and an example of it.
-_PROBES = {"transient": ("series", '"100 ns"'), "agents": ("agents", '{ every = "100 ns" }')}
+_PROBES = {
+    "transient": ("series", '"100 ns"'),
+    "agents": ("agents", '{ every = "100 ns" }'),
+    "congestion": ("congestion", '{ every = "10 us" }'),
+    "congestion-map": ("congestion.members", "true"),
+}
 _NOTHING = object()
 #: What stands in for an entry that is wrong, to see what else is; the first that is possible.
 _STANDINS = (_NOTHING, 8, 1, "1 MB")
@@ -58,7 +63,8 @@ def _without_probe(
 ) -> Iterator[Problem]:
     probe, example = _PROBES[table.kind]
     drawn = [point for point in experiment.points if _is_drawn(point, table)]
-    bare = [point for point in drawn if _entry(point.spec, ("probes", probe)) is _NOTHING]
+    path = ("probes", *probe.split("."))
+    bare = [point for point in drawn if _entry(point.spec, path) in (_NOTHING, False)]
     if bare:
         message = f"a figure of this kind needs `probes.{probe}` in the spec, such as {example}"
         note = f"missing in {len(bare)} of {len(drawn)} points, first {bare[0]}"

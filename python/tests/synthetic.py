@@ -10,7 +10,7 @@ import polars as pl
 
 from deroute.figures import Study
 from deroute.jobs import WorkloadOutcome
-from deroute.results import AgentSeries
+from deroute.records import AgentSeries, CongestionSeries
 
 KINDS = ("minimal", "lgl", "lg-", "-gl", "-g-")
 #: Per routing: zero-load latency in cycles, saturation load, share of minimal packets.
@@ -58,6 +58,7 @@ def outcome(routing: str, load: float, noise: np.random.Generator, *, series: bo
         workload=_workload(base, latency, load),
         series=_series(base, minimal, noise) if series else None,
         agents=_agents(load, noise) if series else None,
+        congestion=_congestion(load) if series else None,
     )
 
 
@@ -106,6 +107,34 @@ def _agents(load: float, noise: np.random.Generator) -> AgentSeries:
     return AgentSeries(-before * 100, 100, names, list(range(ROUTERS)), values, values.mean(axis=1))
 
 
+def _congestion(load: float) -> CongestionSeries:
+    """A tree that grows by a buffer and an injection queue with every sample, and a small one."""
+    samples = 5
+    count = np.arange(samples, dtype=np.uint32)
+    # Sample, root and its host, depth, routers, buffers, injection queues, phits.
+    roots = [(n, 0, 0, 0, n, n + 1, n, n, 100 * n) for n in range(1, samples)]
+    roots.append((samples - 1, 3, 2, -1, 1, 2, 1, 0, 10))
+    # Row of `roots`, router, port, VC, level, phits.
+    last = samples - 2
+    members = [(last, n + 1, 1, 0, 1, 60) for n in range(last)] + [(last, 2, 0, 0, 1, 40)]
+    members.append((samples - 1, 4, 1, 0, 1, 10))
+    held = (100 * count).astype(np.uint64)
+    queued = (held + 100 * load).astype(np.uint64)
+    return CongestionSeries(
+        start=-200,
+        width=100,
+        trees=np.minimum(count, 1),
+        depth=count,
+        buffers=count,
+        hosts=count,
+        queued=queued,
+        held=held,
+        blocked=held // 2,
+        roots=np.array(roots, dtype=np.int64),
+        members=np.array(members, dtype=np.uint32),
+    )
+
+
 def study(
     routings: tuple[str, ...] = tuple(ROUTINGS),
     traffics: tuple[str, ...] = ("UN", "ADV+1", "ADVC"),
@@ -129,7 +158,23 @@ def study(
                         | scalars(point)
                     )
     axes = {"traffic": traffics, "routing": routings, "load": loads, "seed": seeds}
-    return Study(axes, pl.DataFrame(rows), outcomes, "0.0.0-test", ROUTERS)
+    specs = [spec(p=1, a=2, h=2)] * len(rows)
+    return Study(axes, pl.DataFrame(rows), outcomes, "0.0.0-test", ROUTERS, specs=specs)
+
+
+def spec(**dragonfly: int) -> dict[str, Any]:
+    """A spec that the engine can wire: a Dragonfly."""
+    link = {"latency": 1, "vcs": 2, "buffer": 10}
+    network = {"topology": {"dragonfly": dragonfly}, "links": {"local": link, "global": link}}
+    switch = {"input_queued": {"pipeline": 1}}
+    traffic = {"load": 0.1, "packet_size": 1, "pattern": "uniform"}
+    run = {"warmup": 10, "measure": 10}
+    return {
+        "network": network | {"switch": switch},
+        "routing": {"minimal": {}},
+        "traffic": traffic,
+        "run": run,
+    }
 
 
 def scalars(point: Any) -> dict[str, object]:

@@ -51,6 +51,7 @@ def _fields(schema: dict[str, Any], name: str) -> set[str]:
         "Series",
         "SeriesColumns",
         "AgentSeries",
+        "CongestionSeries",
         "WorkloadOutcome",
         "JobOutcome",
         "Messages",
@@ -71,7 +72,7 @@ def test_results_have_the_fields_of_the_engine(name: str) -> None:
 
 def test_every_part_of_the_outcome_is_modelled() -> None:
     schema = json.loads(_engine.schema("outcome"))
-    known = set(results.Outcome.model_fields) | {"arrays", "series", "agents"}
+    known = set(results.Outcome.model_fields) | {"arrays", "series", "agents", "congestion"}
     assert known == _fields(schema, "Outcome")
 
 

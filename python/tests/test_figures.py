@@ -23,6 +23,7 @@ from deroute.figures import (
     Study,
     agents,
     choose,
+    congestion,
     draw,
     read_figures,
 )
@@ -50,6 +51,8 @@ EXAMPLES: dict[str, dict[str, object]] = {
         "panel": "traffic",
         "where": {"load": 0.5},
     },
+    "congestion": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
+    "congestion-map": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "completion": {"panel": "traffic", "where": {"load": 0.5}},
 }
 
@@ -335,3 +338,38 @@ def test_the_guide_names_every_kind_and_key() -> None:
     text = GUIDE.read_text(encoding="utf-8")
     for kind in CATALOGUE.values():
         assert all(f"`{word}`" in text for word in (kind.name, *kind.options))
+
+
+def test_congestion_is_drawn_against_time() -> None:
+    (left, _) = drawn(small(), kind="congestion", value="depth").axes
+    x, y = left.lines[0].get_data()
+    assert x.tolist() == pytest.approx([-0.2, -0.1, 0.0, 0.1, 0.2])
+    assert y.tolist() == [0, 1, 2, 3, 4]
+    # 100 n phits are held in sample n, and 50 more are queued at a load of 0.5.
+    (left, _) = drawn(small(), kind="congestion").axes
+    held = left.lines[0].get_data()[1]
+    assert held.tolist() == pytest.approx([100 * n / (n + 0.5) for n in range(5)])
+
+
+def test_a_congestion_map_shows_the_trees_of_one_moment() -> None:
+    def stars(panel: Any) -> list[tuple[float, float]]:
+        found = [line.get_data() for line in panel.lines if line.get_marker() == "*"]
+        return [(float(x[0]), float(y[0])) for x, y in found]
+
+    late, early = drawn(small(), kind="congestion-map"), drawn(
+        small(), kind="congestion-map", at_us=0.02
+    )  # fmt: skip
+    assert "0.2 µs" in late.axes[0].get_title(loc="left")
+    assert "0 µs" in early.axes[0].get_title(loc="left")
+    assert (len(stars(late.axes[0])), len(stars(early.axes[0]))) == (2, 1)
+    # The largest tree is drawn last.
+    assert stars(late.axes[0])[-1] == stars(early.axes[0])[0]
+    huge = [synthetic.spec(p=1, a=8, h=4)] * len(small().outcomes)
+    with pytest.raises(FigureError, match="too many to draw"):
+        drawn(replace(small(), specs=huge), kind="congestion-map")
+
+
+def test_congestion_figures_need_the_probe() -> None:
+    outcome: Any = SimpleNamespace(congestion=None)
+    with pytest.raises(FigureError, match="congestion trees"):
+        congestion.series(outcome)

@@ -119,6 +119,8 @@ def test_figures_of_groups_need_groups(tmp_path: Path, figure: str, key: str) ->
         ('kind = "path-mix"\ngroup = 1', "group", 'x = "router"'),
         ('kind = "agents"\nstate = "level"\npanel = "load"', "kind", "probes.agents"),
         ('kind = "agents"\npanel = "load"', "", "is missing"),
+        ('kind = "congestion"\npanel = "load"', "kind", "probes.congestion"),
+        ('kind = "congestion-map"\npanel = "load"', "kind", "probes.congestion.members"),
     ],
 )
 def test_figures_that_could_not_be_drawn_are_refused(

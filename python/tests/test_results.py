@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -56,11 +57,41 @@ def test_agents_as_json(agents: Outcome) -> None:
     assert json.loads(json.dumps(written)) == written
 
 
+def test_congestion_is_arrays_frames_and_json(spec: dict[str, Any]) -> None:
+    spec["network"]["nic"] = {"injection_queue": 64}
+    spec["traffic"] |= {"load": 1.0, "hotspots": [{"destinations": {"any": [0]}, "share": 0.5}]}
+    spec["probes"] = {"congestion": {"every": 100, "members": True}}
+    outcome = deroute.simulate(spec)
+    found = outcome.congestion
+    assert found is not None
+    frame, roots, members = found.to_polars(), found.roots_to_polars(), found.members_to_polars()
+    assert outcome.to_polars("congestion").equals(frame)
+    assert frame["trees"].sum() == len(roots) > 0
+    hot = roots.filter(roots["host"] == 0)
+    assert set(hot["router"]) == {0}
+    assert roots["host"].is_in([-1]).sum() == 0
+    # What a tree says of itself is what its buffers say.
+    per_tree = members.group_by("tree", maintain_order=True).agg(
+        pl.col("phits").sum(), pl.col("level").max(), pl.len()
+    )
+    assert per_tree["tree"].to_list() == list(range(len(roots)))
+    assert per_tree["phits"].to_list() == roots["phits"].to_list()
+    assert per_tree["level"].to_list() == roots["depth"].to_list()
+    assert per_tree["len"].to_list() == (roots["buffers"] + roots["hosts"]).to_list()
+    assert frame["held"].sum() == roots["phits"].sum()
+    written = outcome.to_json()["congestion"]
+    assert written["roots"][0] == roots.row(0, named=True)
+    assert written["trees"] == frame["trees"].to_list()
+    assert deroute.simulate(spec | {"probes": {}}).congestion is None
+
+
 def test_results_without_agents_say_so(spec: dict[str, Any]) -> None:
     outcome = deroute.simulate(spec)
     assert outcome.agents is None
     with pytest.raises(ValueError, match=r"probes\.agents"):
         outcome.to_polars("agents")
+    with pytest.raises(ValueError, match=r"probes\.congestion"):
+        outcome.to_polars("congestion")
 
 
 def test_the_guide_reads_workloads_as_it_says() -> None:
@@ -83,7 +114,8 @@ def test_the_guide_reads_results_as_it_says(
     acor = 'values = [{ label = "ACOR", set = { routing = { valiant = { phase_a.acor = {} } } } }]'
     text = re.sub(r"values = \[\n.*?\n\]", acor, EXPERIMENT, count=1, flags=re.S)
     text = text.replace('routing = "VLB"', 'routing = "ACOR"')
-    probes = "measure = 2000\n[base.probes]\nseries = 100\nagents = { every = 100 }"
+    probes = "measure = 2000\n[base.probes]\nseries = 100\nagents = { every = 100 }\n"
+    probes += "congestion = { every = 100 }"
     experiment_file.write_text(text.replace("measure = 2000", probes))
     monkeypatch.chdir(tmp_path)
     command = ["run", str(experiment_file), "--dir", "runs/guide"]

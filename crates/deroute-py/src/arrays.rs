@@ -85,16 +85,16 @@ fn congestion(dict: &Bound<'_, PyDict>, all: &mut CongestionSeries) -> PyResult<
     vector(dict, "congestion.held", held)?;
     vector(dict, "congestion.blocked", blocked)?;
     let root = |tree: TreeRoot| {
-        let TreeRoot { sample, place, host, depth, routers, buffers, hosts, phits } = tree;
-        let host = host.map_or(-1, i64::from);
+        let TreeRoot { sample, router, port, host, depth, routers, buffers, hosts, phits } = tree;
+        let place = [sample, router, port].map(i64::from);
+        let host = [host.map_or(-1, i64::from)];
         let counts = [depth, routers, buffers, hosts, phits].map(i64::from);
-        let [sample, router, port] = [sample, place.0, place.1].map(i64::from);
-        [[sample, router, port, host].as_slice(), &counts].concat()
+        [place.as_slice(), &host, &counts].concat()
     };
     matrix(dict, "congestion.roots", roots.into_iter().flat_map(root).collect(), 9)?;
     let member = |buffer: TreeMember| {
-        let TreeMember { tree, place, level, phits } = buffer;
-        [tree, place.0, place.1, place.2, level, phits]
+        let TreeMember { tree, router, port, vc, level, phits } = buffer;
+        [tree, router, port, vc, level, phits]
     };
     matrix(dict, "congestion.members", members.into_iter().flat_map(member).collect(), 6)
 }

@@ -385,8 +385,10 @@ pub struct CongestionSeries {
 pub struct TreeRoot {
     /// Sample.
     pub sample: u32,
-    /// Router and output port of the root.
-    pub place: (u32, u32),
+    /// Router of the root.
+    pub router: u32,
+    /// Output port that is the root.
+    pub port: u32,
     /// Host to which the root leads, if it does.
     pub host: Option<u32>,
     /// Links between the root and the farthest buffer.
@@ -406,8 +408,12 @@ pub struct TreeRoot {
 pub struct TreeMember {
     /// Its tree: an element of `roots`.
     pub tree: u32,
-    /// Router, input port and VC.
-    pub place: (u32, u32, u32),
+    /// Router.
+    pub router: u32,
+    /// Input port.
+    pub port: u32,
+    /// VC.
+    pub vc: u32,
     /// Links between it and the root.
     pub level: u32,
     /// Phits in it.

@@ -40,8 +40,8 @@ fn incast_grows_one_tree_to_all_sources() {
     assert_eq!(found.trees.len(), 20);
     assert_eq!(found.roots.len(), 20, "{:?}", found.roots);
     for (sample, tree) in found.roots.iter().enumerate() {
-        let TreeRoot { place, host, depth, hosts, .. } = *tree;
-        assert_eq!((place.0, host), (root, Some(5)), "{tree:?}");
+        let TreeRoot { router, host, depth, hosts, .. } = *tree;
+        assert_eq!((router, host), (root, Some(5)), "{tree:?}");
         assert_eq!(tree.sample, sample as u32);
         // Up and down through three stages; all hosts but the hot one and one with its switch.
         assert_eq!(depth, 4, "{tree:?}");
@@ -53,10 +53,9 @@ fn incast_grows_one_tree_to_all_sources() {
         assert_eq!(found.blocked[sample], 0);
     }
     for member in &found.members {
-        let (router, port, _) = member.place;
-        let level = topology.distance(RouterId(router), RouterId(root));
-        assert_eq!(member.level, level, "{member:?}");
-        assert!(port < u32::from(topology.radix(RouterId(router))));
+        let router = RouterId(member.router);
+        assert_eq!(member.level, topology.distance(router, RouterId(root)), "{member:?}");
+        assert!(member.port < u32::from(topology.radix(router)));
     }
 }
 

@@ -74,6 +74,7 @@ def study(results: Results) -> Study:
             _changes_us(point.spec, outcome.cycle_ns)
             for point, outcome in zip(finished, results.outcomes, strict=True)
         ],
+        specs=[point.spec for point in finished],
         day=results.day,
     )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deroute.reproduce.evidence import HOST_PORT, Wiring
+from deroute.wiring import HOST_PORT, Wiring
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

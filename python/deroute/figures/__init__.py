@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from deroute.figures import agents, completion, fairness, latency, path_mix, throughput, transient
+from deroute.figures import (
+    agents,
+    completion,
+    congestion,
+    congestion_map,
+    fairness,
+    latency,
+    path_mix,
+    throughput,
+    transient,
+)
 from deroute.figures.study import Study
 from deroute.figures.style import FORMATS, paper, save
 from deroute.figures.table import Axes, FigureError, FigureKind, FigureTable, read_tables
@@ -37,6 +47,8 @@ CATALOGUE: Mapping[str, FigureKind] = {
         transient.KIND,
         path_mix.KIND,
         agents.KIND,
+        congestion.KIND,
+        congestion_map.KIND,
         completion.KIND,
     )
 }

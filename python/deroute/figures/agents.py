@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from deroute.results import AgentSeries, Outcome
+    from deroute.records import AgentSeries
+    from deroute.results import Outcome
 
 #: What the rows of a map are.
 ROUTERS, STATES = "routers", "states"
@@ -34,7 +35,6 @@ _TITLES = {
 }
 
 _MEAN = "mean of all routers of the network"
-_TIME = "Time since the measurement began (µs)"
 # Colours of a map, which colour-blind readers tell apart.
 _MAP = "viridis"
 # Rows of a map that get a label each.
@@ -58,33 +58,12 @@ def draw(study: Study, table: FigureTable) -> Figure:
 
 
 def _draw_curves(study: Study, table: FigureTable) -> Figure:
-    names = table.labels(study.axes, table.panel)
-    rows, columns = layout.panel_grid(len(names))
-    figure, grid = layout.new_figure(rows, columns, sharex=True, sharey=True)
-    panels = layout.hide_unused(grid, len(names))
-    bands = False
-    for panel, name in zip(panels, names, strict=True):
-        layout.panel_title(panel, table.panel, name)
-        moments: set[float] = set()
-        for label in table.labels(study.axes, table.series):
-            frame = study.rows(table, **only(table.panel, name), **only(table.series, label))
-            if frame.is_empty():
-                continue
-            found = record(study.outcomes_of(frame), table)
-            values = analysis.Profile(
-                found.values.mean[:, 0], found.values.ci95[:, 0], found.values.runs
-            )
-            index = study.place(table.series, label)
-            timeline.curve(panel, found.time_us, values, index, label)
-            moments |= study.changes_of(frame)
-            bands |= values.runs > 1
-        timeline.bounds(panel, table)
-        timeline.changes([panel], moments)
-    layout.axis_titles(figure, _TIME, _title(table))
-    layout.legend(figure, layout.first_handles(panels), study, table)
-    notes = ["bands: 95% confidence over the seeds"] if bands else []
-    layout.footnote(figure, study, table, [_MEAN, *notes])
-    return figure
+    def read(outcomes: Sequence[Outcome]) -> timeline.Course:
+        found = record(outcomes, table)
+        values = found.values
+        return found.time_us, analysis.Profile(values.mean[:, 0], values.ci95[:, 0], values.runs)
+
+    return timeline.draw(study, table, read, _title(table), [_MEAN])
 
 
 def _draw_maps(study: Study, table: FigureTable) -> Figure:
@@ -111,7 +90,7 @@ def _draw_maps(study: Study, table: FigureTable) -> Figure:
     colours = panels[0].collections[0]
     whole = MaxNLocator(integer=True)  # Levels and packets.
     figure.colorbar(colours, ax=panels, pad=0.02, aspect=25, ticks=whole, label=_title(table))
-    layout.axis_titles(figure, _TIME, "Router" if by_router else "State")
+    layout.axis_titles(figure, timeline.TIME, "Router" if by_router else "State")
     layout.legend(figure, layout.first_handles(panels), study, table)
     seeds = layout.seeds_of(study, table)
     notes = ["mean over the seeds"] if seeds > 1 else []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -35,6 +35,8 @@ class Study:
     #: When the traffic changes, in microseconds since the measurement began, for each outcome;
     #: empty if it never does.
     changes_us: Sequence[Sequence[float]] = ()
+    #: Specs of the rows, in their order.
+    specs: Sequence[Mapping[str, Any]] = ()
     #: Day (UTC) on which the newest point was finished.
     day: str = ""
 

@@ -1,23 +1,66 @@
-"""Curves against time and the changes of the traffic: what `transient` and `agents` share."""
+"""Curves against time and the changes of the traffic, for all kinds of figure that show these."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.patheffects import withStroke
 
 from deroute import analysis
+from deroute.figures import layout
+from deroute.figures.study import Study, only
 from deroute.figures.style import QUIET, look
 from deroute.figures.table import FigureTable, Label, Option
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Plot
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
+
+    from deroute.results import Outcome
+
+#: Times in microseconds, and a value at each.
+Course = tuple["NDArray[np.float64]", analysis.Profile]
+
+TIME = "Time since the measurement began (µs)"
 
 #: Bounds of the time, in microseconds since the measurement began.
 OPTIONS: Mapping[str, Option] = {"from_us": Option((int, float)), "to_us": Option((int, float))}
+
+
+def draw(
+    study: Study,
+    table: FigureTable,
+    read: Callable[[Sequence[Outcome]], Course],
+    title: str,
+    notes: Sequence[str],
+) -> Figure:
+    """A panel per label with a curve per series: what `read` makes of the runs of a point."""
+    names = table.labels(study.axes, table.panel)
+    rows, columns = layout.panel_grid(len(names))
+    figure, grid = layout.new_figure(rows, columns, sharex=True, sharey=True)
+    panels = layout.hide_unused(grid, len(names))
+    bands = False
+    for panel, name in zip(panels, names, strict=True):
+        layout.panel_title(panel, table.panel, name)
+        moments: set[float] = set()
+        for label in table.labels(study.axes, table.series):
+            frame = study.rows(table, **only(table.panel, name), **only(table.series, label))
+            if frame.is_empty():
+                continue
+            time_us, values = read(study.outcomes_of(frame))
+            curve(panel, time_us, values, study.place(table.series, label), label)
+            moments |= study.changes_of(frame)
+            bands |= values.runs > 1
+        bounds(panel, table)
+        changes([panel], moments)
+    layout.axis_titles(figure, TIME, title)
+    layout.legend(figure, layout.first_handles(panels), study, table)
+    bars = ["bands: 95% confidence over the seeds"] if bands else []
+    layout.footnote(figure, study, table, [*notes, *bars])
+    return figure
 
 
 def curve(

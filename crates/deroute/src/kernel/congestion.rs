@@ -154,10 +154,15 @@ impl Samples {
             tree.phits = tree.phits.saturating_add(holding.phits);
             tree.routers.insert(buffer.router);
             if self.members {
-                let Buffer { router: at, port: input, vc } = buffer;
-                let phits = holding.phits;
-                let place = (at, u32::from(input), u32::from(vc));
-                members.push(((router, port), TreeMember { tree: 0, place, level, phits }));
+                let member = TreeMember {
+                    tree: 0,
+                    router: buffer.router,
+                    port: u32::from(buffer.port),
+                    vc: u32::from(buffer.vc),
+                    level,
+                    phits: holding.phits,
+                };
+                members.push(((router, port), member));
             }
         }
         let before = self.series.roots.len() as u32;
@@ -173,18 +178,16 @@ impl Samples {
                 Peer::Host(host) => Some(host.0),
                 _ => None,
             };
-            let Tree { depth, buffers, hosts, phits, .. } = *tree;
-            let routers = tree.routers.len() as u32;
-            let place = (router, u32::from(port));
             self.series.roots.push(TreeRoot {
                 sample,
-                place,
+                router,
+                port: u32::from(port),
                 host,
-                depth,
-                routers,
-                buffers,
-                hosts,
-                phits,
+                depth: tree.depth,
+                routers: tree.routers.len() as u32,
+                buffers: tree.buffers,
+                hosts: tree.hosts,
+                phits: tree.phits,
             });
         }
         self.series.members.extend(members.into_iter().filter_map(|(place, member)| {

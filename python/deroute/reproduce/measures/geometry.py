@@ -11,7 +11,8 @@ from collections import Counter
 import numpy as np
 
 from deroute.analysis import Estimate
-from deroute.reproduce.evidence import HOST_PORT, Evidence, Wiring
+from deroute.reproduce.evidence import Evidence
+from deroute.wiring import HOST_PORT, Wiring
 
 
 def hosts(evidence: Evidence, h: int) -> list[Estimate]:

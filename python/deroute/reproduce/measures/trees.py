@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from deroute.analysis import Estimate
 from deroute.economics.comparison import wired
 from deroute.errors import SimulationError
-from deroute.reproduce.evidence import HOST_PORT, Evidence, NotSettledError, Tree
+from deroute.reproduce.evidence import Evidence, NotSettledError
+from deroute.wiring import HOST_PORT, Tree
 
 #: Phits that wait behind a port while some other one is empty, but fewer than any buffer holds.
 _SOME = 1
