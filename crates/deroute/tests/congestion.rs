@@ -32,9 +32,16 @@ const INCAST: &str = "{ load = 1.0, packet_size = 4, pattern = 'uniform', hotspo
 /// Everyone sends to one host: one tree, rooted where that host is, with everyone in it.
 #[test]
 fn incast_grows_one_tree_to_all_sources() {
-    let spec = tree(INCAST);
-    let found = congestion(&spec);
-    let simulation = Simulation::build(&spec).unwrap();
+    for switch in ["{ pipeline = 3 }", "{ pipeline = 3, voqs = true }"] {
+        let mut spec = tree(INCAST);
+        spec.network.switch = value(&format!("{{ input_queued = {switch} }}"));
+        one_tree_to_all_sources(&spec);
+    }
+}
+
+fn one_tree_to_all_sources(spec: &Spec) {
+    let found = congestion(spec);
+    let simulation = Simulation::build(spec).unwrap();
     let topology = simulation.topology();
     let root = topology.router_of(HostId(5)).0;
     assert_eq!(found.trees.len(), 20);

@@ -51,7 +51,7 @@ fn routings_and_patterns() {
             spec.routing = value(routing);
             spec.traffic.pattern = value(pattern);
             spec.traffic.load = [0.2, 0.5, 1.0][(r + p) % 3];
-            spec.network.switch = value(SWITCHES[(5 * r + p) % SWITCHES.len()]);
+            support::switch(&mut spec, 5 * r + p);
             spec.run.seed = (r * 100 + p) as u64;
             agree(&spec);
         }
@@ -68,7 +68,7 @@ fn lattices() {
             spec.routing = value(routing);
             spec.traffic.pattern = value(pattern);
             spec.traffic.load = [0.3, 0.6, 1.0][(r + p) % 3];
-            spec.network.switch = value(SWITCHES[(5 * r + p) % SWITCHES.len()]);
+            support::switch(&mut spec, 5 * r + p);
             spec.run.warmup = deroute::spec::Warmup::Fixed(100.into());
             spec.run.measure = 300.into();
             spec.run.seed = (r * 100 + p) as u64;
@@ -95,7 +95,7 @@ fn trees_and_graphs() {
         let mut spec = support::network(topology);
         spec.routing = value(routing);
         spec.network.queuing = QUEUINGS[n % 4].map(value);
-        spec.network.switch = value(SWITCHES[(5 * n + 1) % SWITCHES.len()]);
+        support::switch(&mut spec, 5 * n + 1);
         spec.traffic.hotspots = value(HOTSPOTS[n % 5]);
         spec.traffic.packet_size = value(SIZES[n % SIZES.len()]);
         spec.traffic.injection = value(INJECTIONS[n / 3 % 3]);
@@ -114,10 +114,9 @@ fn trees_and_graphs() {
 /// Every switch in every wiring, with mixed packet sizes and buffers of one packet.
 #[test]
 fn switches_and_wirings() {
-    for (s, switch) in SWITCHES.into_iter().enumerate() {
+    for s in 0..SWITCHES.len() {
         for (d, dragonfly) in DRAGONFLIES.into_iter().enumerate() {
             let mut spec = wired(dragonfly);
-            spec.network.switch = value(switch);
             spec.network.nic.latency = [0, 5, 1][(s + d) % 3].into();
             for (name, buffer) in [("local", [16, 24, 64]), ("global", [16, 37, 200])] {
                 let link = spec.network.links.get_mut(name).unwrap();
@@ -126,6 +125,7 @@ fn switches_and_wirings() {
             spec.traffic.packet_size = value(SIZES[(s + d) % SIZES.len()]);
             spec.traffic.load = [1.0, 0.4, 0.8][d % 3];
             spec.routing = value(ROUTINGS[(s + 3 * d) % ROUTINGS.len()]);
+            support::switch(&mut spec, s);
             spec.run.seed = (s * 100 + d) as u64;
             agree(&spec);
         }
@@ -150,6 +150,57 @@ fn crossbars() {
             agree(&spec);
         }
     }
+}
+
+/// Virtual output queues in every network, with several VCs, buffers of little more than a packet,
+/// pipelines longer and shorter than a packet, and 1 to 5 iterations; the last switches have more ports
+/// than a word has bits.
+#[test]
+fn virtual_output_queues() {
+    let networks = |topology: &str, routings: &[&str]| {
+        let spec = |routing: &&str| {
+            let mut spec = support::network(topology);
+            spec.routing = value(routing);
+            spec
+        };
+        routings.iter().map(spec).collect::<Vec<_>>()
+    };
+    let mut specs = Vec::new();
+    for (n, tree) in TREES.into_iter().enumerate() {
+        specs.extend(networks(tree, &TREE_ROUTINGS[n % 3..]));
+    }
+    for (n, lattice) in LATTICES.into_iter().enumerate() {
+        specs.extend(networks(&format!("{{ hyperx = {lattice} }}"), &LATTICE_ROUTINGS[3 * n..]));
+    }
+    for (n, fly) in DRAGONFLIES.into_iter().enumerate() {
+        specs.extend(networks(&format!("{{ dragonfly = {fly} }}"), &ROUTINGS[2 * n..]));
+    }
+    for hosts in [2, 3, 5, 8, 16, 64, 65, 130] {
+        specs.extend((0..4).map(|_| support::crossbar(hosts)));
+    }
+    let mut agreed = 0;
+    for (n, spec) in specs.iter_mut().enumerate() {
+        let (pipeline, iterations) = ([0, 3, 90, 1, 17][n % 5], 1 + n / 2 % 5);
+        let switch = format!("{{ pipeline = {pipeline}, iterations = {iterations} }}");
+        spec.network.switch = value(&format!("{{ virtual_output_queued = {switch} }}"));
+        for (k, link) in spec.network.links.values_mut().enumerate() {
+            link.buffer = [16, 24, 64, 17][(n / 3 + k) % 4].into();
+        }
+        spec.network.nic.latency = [0, 5, 1][n % 3].into();
+        spec.network.nic.injection_queue = [None, Some(Quantity::from(33))][n / 2 % 2].clone();
+        spec.traffic.packet_size = value(SIZES[n % SIZES.len()]);
+        spec.traffic.injection = value(INJECTIONS[n / 3 % INJECTIONS.len()]);
+        spec.traffic.load = [0.4, 0.97, 0.7][n / 4 % 3];
+        spec.run.warmup = deroute::spec::Warmup::Fixed(50.into());
+        spec.run.measure = 250.into();
+        spec.run.seed = n as u64;
+        support::vary(spec, n / 5);
+        if deroute::Simulation::build(spec).is_ok() {
+            agree(spec);
+            agreed += 1;
+        }
+    }
+    assert!(agreed > 300, "{agreed} of {}", specs.len());
 }
 
 /// Load and pattern change in the middle of the measurement.
@@ -191,7 +242,7 @@ const WORKLOADS: [&str; 5] = [
 fn workloads() {
     let (mut agreed, mut n) = (0, 0);
     for (w, workload) in WORKLOADS.into_iter().enumerate() {
-        for (s, switch) in SWITCHES.into_iter().enumerate() {
+        for s in 0..SWITCHES.len() {
             n += 1;
             let lattice = n % 3 == 0;
             let mut spec = if lattice {
@@ -203,7 +254,7 @@ fn workloads() {
                 spec.routing = value(ROUTINGS[(5 * s + w) % ROUTINGS.len()]);
                 spec
             };
-            spec.network.switch = value(switch);
+            support::switch(&mut spec, s);
             spec.network.nic.latency = [0, 5, 1][n % 3].into();
             spec.network.nic.injection_queue = [None, Some(Quantity::from(33))][n / 2 % 2].clone();
             (spec.traffic, spec.run) = Default::default();
@@ -222,7 +273,7 @@ fn workloads() {
 prop_compose! {
     /// A switch with any parameters. Its output buffer holds a packet of 16 phits.
     fn switches()(
-        kind in 0..3,
+        kind in 0..4,
         pipeline in select(&[0u64, 1, 2, 3, 5, 10, 17, 90][..]),
         speedup in 1..=3u8,
         buffer in prop_oneof![16..24u64, 16..200u64],
@@ -239,6 +290,7 @@ prop_compose! {
         match kind {
             0 => Switch::InputQueued { pipeline, allocator },
             1 => Switch::CombinedQueued { pipeline, speedup, output_buffer, allocator },
+            2 => Switch::VirtualOutputQueued { pipeline, iterations },
             _ => Switch::OutputQueued { pipeline, output_buffer: age.then_some(output_buffer) },
         }
     }
@@ -286,6 +338,9 @@ fn networks() -> impl Strategy<Value = Spec> {
                 |(mut spec, routing, pattern, turn)| {
                     spec.routing = value(routing);
                     spec.traffic.pattern = value(pattern);
+                    if support::refuses_voqs(&spec) {
+                        spec.network.switch = value("{ input_queued = {} }");
+                    }
                     support::vary(&mut spec, turn.saturating_sub(8));
                     spec
                 },

@@ -3,14 +3,14 @@
 use super::packet::{NONE, Packet, Slot};
 use super::partition::{Partition, injection_queue};
 use super::plant::Crossbar;
-use super::state::{Input, PortKind, PortQueues, Queue};
+use super::state::{Decision, Input, PortKind, PortQueues, Queue};
 use crate::ids::{Cycle, PortId, VcId};
 use crate::probe::collect::Delivery;
 use crate::routing::{Injection, RouterView, Watches};
 use crate::spec::{Arbiter, Pointer};
 
 /// Room for a head in the output that it wants.
-enum Room {
+pub(super) enum Room {
     Enough,
     /// Not before this cycle.
     From(Cycle),
@@ -155,7 +155,10 @@ impl Partition {
     ) -> bool {
         let again = self.reconsidered(input);
         if !self.queues[queue].routed || again {
-            self.route(router, base, input, queue);
+            let (head, first) = (self.queues[queue].head, self.inputs[input].queues);
+            let vc = VcId((queue as u32 - first) as u8);
+            let decision = self.route(router, base, input, vc, head);
+            self.queues[queue].decide(decision);
         }
         if !self.plant.shared_by.is_empty() {
             self.take_emptiest(base, queue);
@@ -183,7 +186,7 @@ impl Partition {
     }
 
     /// Of the VCs of its class, a head takes the one with most credits, and the first of these.
-    fn take_emptiest(&mut self, base: u32, queue: usize) {
+    pub(super) fn take_emptiest(&mut self, base: u32, queue: usize) {
         let Queue { out, vc, .. } = self.queues[queue];
         let output = &self.outputs[(base + u32::from(out)) as usize];
         if output.kind == PortKind::Link {
@@ -196,7 +199,7 @@ impl Partition {
 
     /// Is there room for a head that has been routed?
     #[inline]
-    fn fits(&self, base: u32, queue: usize) -> Room {
+    pub(super) fn fits(&self, base: u32, queue: usize) -> Room {
         let Queue { out, vc, size, .. } = self.queues[queue];
         let output = &self.outputs[(base + u32::from(out)) as usize];
         if output.busy_until > self.now {
@@ -213,21 +216,24 @@ impl Partition {
         Room::Enough
     }
 
-    /// Decides where the head of a queue goes.
+    /// Decides where a packet of the pool goes that is in a VC of an input.
     #[inline(never)]
-    fn route(&mut self, router: u32, base: u32, input: usize, queue: usize) {
-        let Self { routers, inputs, outputs, credits, plant, unsettled, .. } = self;
-        let Self { routing, queues, pool, now, vcs, .. } = self;
+    pub(super) fn route(
+        &mut self,
+        router: u32,
+        base: u32,
+        input: usize,
+        vc: VcId,
+        packet: u32,
+    ) -> Decision {
+        let Self { routers, outputs, credits, plant, unsettled, .. } = self;
+        let Self { routing, pool, now, vcs, .. } = self;
         let state = &mut routers[router as usize];
-        let vc = VcId((queue as u32 - inputs[input].queues) as u8);
-        let queue = &mut queues[queue];
-        let packet = &mut pool[queue.head].packet;
-        let header = &mut packet.header;
-        (queue.routed, queue.size) = (true, packet.size);
+        let packet = &mut pool[packet].packet;
+        let (size, header) = (packet.size, &mut packet.header);
         header.arrive(state.id);
         if header.ends_at(state.id) {
-            (queue.out, queue.vc) = (packet.port.0, 0);
-            return;
+            return Decision { size, out: packet.port.0, vc: 0, place: 0 };
         }
         let (vcs, now) = (*vcs, *now);
         let queues = PortQueues { outputs, credits, plant, unsettled, base, vcs, now };
@@ -238,12 +244,12 @@ impl Partition {
             port: packet.port,
             class: 0,
             now,
-            size: queue.size,
+            size,
             queues: &queues,
             rng: &mut state.rng,
         };
         let hop = routing.route(&mut view, header);
-        (queue.out, queue.vc, queue.place) = (hop.port.0, hop.vc.0, hop.place);
+        Decision { size, out: hop.port.0, vc: hop.vc.0, place: hop.place }
     }
 
     /// Output arbitration: grants one request, or all of them in an ideal switch.
@@ -334,19 +340,44 @@ impl Partition {
 
     /// Moves the head of the requested VC of `port` to the output.
     fn grant(&mut self, base: u32, port: u16, out: u16) {
-        let now = self.now;
-        let (input_index, out_index) = (base + u32::from(port), base + u32::from(out));
-        let input = &mut self.inputs[input_index as usize];
-        let output = &mut self.outputs[out_index as usize];
+        let index = base + u32::from(port);
+        let input = &mut self.inputs[index as usize];
         let in_vc = input.request;
         let head = &mut self.queues[input.queues as usize + usize::from(in_vc)];
         let queue = *head;
-        let size = u32::from(queue.size);
-        let Slot { mut packet, next, arrival } = self.pool.remove(queue.head);
-
+        let slot = self.pool.remove(queue.head);
         // The next packet of the VC becomes its head.
-        (head.head, head.routed) = (next, false);
-        input.occupied &= !(u64::from(next == NONE) << in_vc);
+        (head.head, head.routed) = (slot.next, false);
+        input.occupied &= !(u64::from(slot.next == NONE) << in_vc);
+        let more = input.occupied != 0;
+        if self.plant.allocator.pointer == Pointer::OnGrant {
+            input.pointer = in_vc + 1;
+        }
+        self.outputs[(base + u32::from(out)) as usize].pointer = port + 1;
+        let waited_from = slot.arrival.max(input.busy_until);
+        let read_until = self.cross(base, (port, in_vc), queue, slot, waited_from);
+        if more {
+            self.ripen_at(index, read_until);
+        }
+    }
+
+    /// A packet leaves its queue, of a VC of an input port, and goes where the queue says. Until the
+    /// cycle returned, the port is read.
+    #[inline(always)]
+    pub(super) fn cross(
+        &mut self,
+        base: u32,
+        (port, in_vc): (u16, u8),
+        queue: Queue,
+        slot: Slot,
+        waited_from: Cycle,
+    ) -> Cycle {
+        let (now, out) = (self.now, queue.out);
+        let (input_index, out_index) = (base + u32::from(port), base + u32::from(out));
+        let input = &mut self.inputs[input_index as usize];
+        let output = &mut self.outputs[out_index as usize];
+        let size = u32::from(queue.size);
+        let Slot { mut packet, arrival, .. } = slot;
 
         // The crossbar is held until the tail has passed. The tail of an injected packet is already
         // in the queue.
@@ -365,15 +396,10 @@ impl Partition {
             }
             Crossbar::Ideal => (tail.max(now + 1), now),
         };
-        let waited_from = arrival.max(input.busy_until);
         input.busy_until = read_until;
-        if self.plant.allocator.pointer == Pointer::OnGrant {
-            input.pointer = in_vc + 1;
-        }
-        let (upstream, more) = (input.upstream, input.occupied != 0);
+        let upstream = input.upstream;
 
         output.busy_until = write_until;
-        output.pointer = port + 1;
         let departure = output.link_free.max(now + self.plant.pipeline);
         output.link_free = departure + size;
         output.sent += self.collector.overlap(departure, size);
@@ -397,9 +423,6 @@ impl Partition {
         }
         if onward && !self.unsettled.is_empty() {
             self.unsettle(base + u32::from(out), queue.vc, queue.size, departure);
-        }
-        if more {
-            self.ripen_at(input_index, read_until);
         }
         if injection {
             if self.nics.is_some() {
@@ -425,6 +448,7 @@ impl Partition {
         } else {
             self.eject(downstream.port, &packet, departure + downstream.latency + size);
         }
+        read_until
     }
 
     /// A packet leaves its injection queue.

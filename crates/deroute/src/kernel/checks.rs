@@ -1,13 +1,13 @@
 //! Conservation, losslessness, and the deadlock watchdog.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::RunError;
 use super::dependencies::{Channel, describe};
 use super::packet::{Flight, NONE};
 use super::partition::Partition;
 use super::plant::Plant;
-use super::state::{PortKind, read_credit};
+use super::state::{PortKind, Queue, read_credit};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::topology::Peer;
 
@@ -60,6 +60,11 @@ pub(super) fn full(
     }
     for (partition, first) in partitions.iter().zip(firsts) {
         check_credits(plant, partition, *first, &charged)?;
+        let Some(islip) = &partition.islip else { continue };
+        for router in 0..partition.routers.len() as u32 {
+            let wrong = |what| RunError::Invariant(format!("router {}: {what}", first + router));
+            islip.check(partition, router).map_err(wrong)?;
+        }
     }
     Ok(())
 }
@@ -74,12 +79,14 @@ fn count_queues(
     for (index, input) in partition.inputs.iter().enumerate() {
         let port = index as u32 - partition.routers[input.router as usize].port_base;
         for vc in 0..input.vcs {
-            let mut next = partition.queues[input.queues as usize + usize::from(vc)].head;
             let mut phits = 0;
-            while next != NONE {
-                packets += 1;
-                phits += u64::from(partition.pool[next].packet.size);
-                next = partition.pool[next].next;
+            for queue in partition.lanes(index, vc) {
+                let mut next = queue.head;
+                while next != NONE {
+                    packets += 1;
+                    phits += u64::from(partition.pool[next].packet.size);
+                    next = partition.pool[next].next;
+                }
             }
             let channel = (first + input.router, port as u16, vc);
             let limit = match input.kind {
@@ -193,7 +200,7 @@ impl Watchdog {
         for (partition, first) in partitions.iter().zip(firsts) {
             self.stuck(plant, partition, *first, now, &mut waits);
         }
-        match find_cycle(&waits) {
+        match find_cycle(&doomed(waits)) {
             None => Ok(()),
             Some(cycle) => Err(RunError::Deadlock(format!(
                 "at cycle {now}, packets that have not moved for {} cycles wait for each other: {}",
@@ -203,14 +210,14 @@ impl Watchdog {
         }
     }
 
-    /// For each channel with a stuck head, the channel whose room it waits for.
+    /// For each channel of which every head is stuck, the channels whose room they wait for.
     fn stuck(
         &self,
         plant: &Plant,
         partition: &Partition,
         first: u32,
         now: Cycle,
-        waits: &mut HashMap<Channel, Channel>,
+        waits: &mut HashMap<Channel, Vec<Channel>>,
     ) {
         for (index, input) in partition.inputs.iter().enumerate() {
             let base = partition.routers[input.router as usize].port_base;
@@ -218,21 +225,36 @@ impl Watchdog {
                 continue;
             }
             for vc in 0..input.vcs {
-                let queue = &partition.queues[input.queues as usize + usize::from(vc)];
-                if queue.head == NONE || !queue.routed {
-                    continue;
-                }
-                let out = base + u32::from(queue.out);
-                let output = &partition.outputs[out as usize];
-                if output.kind == PortKind::Link
-                    && now - partition.pool[queue.head].arrival >= self.patience
-                    && output.credits(&partition.credits, queue.vc)
-                        < plant.room(output.class, queue.size)
+                let waits_for = |queue: &Queue| {
+                    let out = base + u32::from(queue.out);
+                    let output = &partition.outputs[out as usize];
+                    let stuck = queue.routed
+                        && output.kind == PortKind::Link
+                        && now - partition.pool[queue.head].arrival >= self.patience
+                        && output.credits(&partition.credits, queue.vc)
+                            < plant.room(output.class, queue.size);
+                    stuck.then(|| far_end(plant, partition, first, out, queue.vc))
+                };
+                let heads = partition.lanes(index, vc).filter(|queue| queue.head != NONE);
+                if let Some(ends) = heads.map(waits_for).collect::<Option<Vec<_>>>()
+                    && !ends.is_empty()
                 {
                     let channel = (first + input.router, (index as u32 - base) as u16, vc);
-                    waits.insert(channel, far_end(plant, partition, first, out, queue.vc));
+                    waits.insert(channel, ends);
                 }
             }
+        }
+    }
+}
+
+/// Of channels and those that their heads wait for, the channels that no head can leave: every one waits
+/// for another of them. For each of them, one of those that it waits for.
+fn doomed(mut waits: HashMap<Channel, Vec<Channel>>) -> HashMap<Channel, Channel> {
+    loop {
+        let all: HashSet<Channel> = waits.keys().copied().collect();
+        waits.retain(|_, ends| ends.iter().all(|end| all.contains(end)));
+        if waits.len() == all.len() {
+            return waits.into_iter().map(|(channel, ends)| (channel, ends[0])).collect();
         }
     }
 }
@@ -242,7 +264,7 @@ impl Watchdog {
 fn find_cycle(waits: &HashMap<Channel, Channel>) -> Option<Vec<Channel>> {
     let mut starts: Vec<_> = waits.keys().copied().collect();
     starts.sort_unstable();
-    let mut done = std::collections::HashSet::new();
+    let mut done = HashSet::new();
     for start in starts {
         let mut walk = Vec::new();
         let mut here = Some(start);

@@ -6,7 +6,8 @@
 //! root has a tree if the buffer of another router, or an injection queue, waits for a buffer that it
 //! holds up. The *level* of a buffer is the number of links between it and the router of the root.
 //!
-//! While a port sends a packet, its buffers wait for what another packet just like it would wait for.
+//! While a port sends a packet, its buffers wait for what another packet just like it would wait for. Of
+//! the heads of virtual output queues, that of the longest queue counts, the first of these.
 //!
 //! A packet suffers from *head-of-line blocking* if its port is idle, its head cannot go, and it could if
 //! it were the head: the output that the routing would choose for it is idle and has credits. (An agent
@@ -21,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::packet::{NONE, Packet};
 use super::partition::Partition;
 use super::plant::Plant;
-use super::state::{Input, Output, PortKind, PortQueues, Queue};
+use super::state::{Output, PortKind, PortQueues, Queue};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::outcome::{CongestionSeries, TreeMember, TreeRoot};
 use crate::rng::{Owner, Stream};
@@ -229,12 +230,12 @@ impl<'a> Look<'a> {
         (self.first + local, self.partition.routers[local as usize].port_base)
     }
 
-    /// The queues of a port.
-    fn queues(&self, input: &'a Input) -> impl Iterator<Item = (u8, &'a Queue)> + use<'a> {
-        let first = input.queues as usize;
-        let queues = &self.partition.queues[first..first + usize::from(input.vcs)];
-        let numbered = (0..input.vcs).zip(queues);
-        numbered.filter(|(_, queue)| queue.head != NONE)
+    /// The queues of a port that hold packets, each with its VC.
+    fn queues(&self, port: usize) -> impl Iterator<Item = (u8, &'a Queue)> + use<'a> {
+        let partition = self.partition;
+        let vcs = 0..partition.inputs[port].vcs;
+        let all = vcs.flat_map(move |vc| partition.lanes(port, vc).map(move |queue| (vc, queue)));
+        all.filter(|(_, queue)| queue.head != NONE)
     }
 
     /// Packets of a queue, the head first.
@@ -274,17 +275,30 @@ impl<'a> Look<'a> {
         for (index, input) in self.partition.inputs.iter().enumerate() {
             let (router, base) = self.router(input.router);
             let port = (index as u32 - base) as u16;
-            let sends = &self.partition.queues[input.queues as usize + usize::from(input.request)];
-            for (vc, queue) in self.queues(input) {
-                let sending = input.busy_until > self.now || !queue.routed;
-                let head = if sending { sends } else { queue };
+            let host = input.kind == PortKind::Host;
+            for vc in 0..input.vcs {
+                let lanes = self.partition.lanes(index, vc).filter(|queue| queue.head != NONE);
+                let each = lanes.map(|queue| (self.phits(queue), queue));
+                let (mut phits, mut most, mut head) = (0, 0, None);
+                for (waiting, queue) in each {
+                    phits += waiting;
+                    if waiting > most {
+                        (most, head) = (waiting, Some(queue));
+                    }
+                }
+                let Some(queue) = head else { continue };
+                let sends = input.busy_until > self.now || !queue.routed;
+                let head = if sends { self.partition.sending(index) } else { queue };
                 let wait = self.wait(router, base, head);
-                let phits = self.packets(queue).map(|packet| u32::from(packet.size));
-                let phits = phits.fold(0, u32::saturating_add);
-                let host = input.kind == PortKind::Host;
+                let phits = u32::try_from(phits).unwrap_or(u32::MAX);
                 all.insert(Buffer { router, port, vc }, Holding { wait, phits, host });
             }
         }
+    }
+
+    /// Phits in a queue.
+    fn phits(&self, queue: &Queue) -> u64 {
+        self.packets(queue).map(|packet| u64::from(packet.size)).sum()
     }
 
     /// Phits of packets that suffer from head-of-line blocking.
@@ -300,7 +314,7 @@ impl<'a> Look<'a> {
                 if input.busy_until > self.now {
                     continue;
                 }
-                for (vc, queue) in self.queues(input) {
+                for (vc, queue) in self.queues(port as usize) {
                     if !queue.routed || self.can_go(base, queue) {
                         continue;
                     }

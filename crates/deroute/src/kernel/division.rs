@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::islip::Islip;
 use super::nic::Nics;
 use super::packet::{NONE, Pool};
 use super::partition::Partition;
@@ -59,6 +60,7 @@ impl Division<'_> {
             unsettled: Vec::new(),
             vcs: plant.classes.iter().map(|class| usize::from(class.vcs)).max().unwrap_or(0),
             waits: Vec::new(),
+            islip: plant.voqs.then(|| Box::new(Islip::new(plant.allocator.iterations))),
             hosts: Vec::new(),
             pool: Pool::new(),
             nics: plant.jobs.as_ref().map(|jobs| Box::new(Nics::new(jobs, horizon))),
@@ -107,13 +109,17 @@ impl Division<'_> {
             rng: Stream::new(self.plant.times.seed, Owner::Router(id.0)),
         });
         let exits = topology.exits(id);
+        if let Some(islip) = &mut partition.islip {
+            islip.add_router(ports);
+        }
         for port in 0..ports {
             self.add_port(partition, local, PortId(port), exits.contains(&port));
         }
     }
 
     fn add_port(&self, partition: &mut Partition, local: u32, port: PortId, exit: bool) {
-        let (plant, id) = (self.plant, partition.routers[local as usize].id);
+        let Router { id, ports, .. } = partition.routers[local as usize];
+        let plant = self.plant;
         let (kind, class, vcs, buffer, link) = match plant.topology.peer(id, port) {
             Peer::Unused => (PortKind::Unused, 0, 0, 0, Link::default()),
             Peer::Host(host) => {
@@ -162,7 +168,12 @@ impl Division<'_> {
             awaited: false,
             exit: exit && kind == PortKind::Link,
         });
-        partition.queues.extend((0..vcs).map(|_| Queue::EMPTY));
+        let mut lanes = usize::from(vcs);
+        if let Some(islip) = &mut partition.islip {
+            islip.add_port(ports);
+            lanes *= usize::from(ports);
+        }
+        partition.queues.extend((0..lanes).map(|_| Queue::EMPTY));
         if kind == PortKind::Link {
             partition.credits.extend((NEAR..usize::from(vcs)).map(|_| buffer));
         }

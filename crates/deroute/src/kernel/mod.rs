@@ -11,6 +11,7 @@ mod checks;
 mod congestion;
 mod dependencies;
 mod division;
+mod islip;
 mod jobs;
 mod nic;
 mod packet;
@@ -398,9 +399,10 @@ fn footprint(plant: &Plant) -> Footprint {
     let links = u64::from(plant.links());
     let vcs = plant.classes.iter().map(|c| u64::from(c.vcs)).max().unwrap_or(1);
     let per_port = bytes::<state::Input>() + bytes::<state::Output>();
-    let per_vc = bytes::<state::Queue>() + bytes::<u32>();
     let fixed = ports * per_port as u64
-        + (links * vcs + hosts) * per_vc as u64
+        + plant.queues() * bytes::<state::Queue>() as u64
+        + (links * vcs + hosts) * bytes::<u32>() as u64
+        + if plant.voqs { islip::footprint(topology) } else { 0 }
         + hosts * bytes::<state::Host>() as u64
         + routers * (bytes::<state::Router>() + bytes::<[u32; PathKind::ALL.len()]>()) as u64
         + 4 * u64::from(plant.horizon());

@@ -319,7 +319,7 @@ impl Partition {
         }
         if let Some(flight) = self.cut(host) {
             match self.plant.host_latency {
-                0 => self.enqueue(flight),
+                0 => self.enter(flight),
                 latency => self.arrivals.push(now + latency, flight),
             }
         }

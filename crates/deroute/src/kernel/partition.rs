@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::islip::Islip;
 use super::nic::Nics;
 use super::packet::{Flight, NONE, Packet, Pool};
 use super::plant::Plant;
@@ -40,6 +41,8 @@ pub(super) struct Partition {
     pub(super) vcs: usize,
     /// What the input ports of each router wait for.
     pub(super) waits: Vec<Waits>,
+    /// The same, where inputs have a queue per output.
+    pub(super) islip: Option<Box<Islip>>,
     pub(super) hosts: Vec<Host>,
     pub(super) pool: Pool,
     /// Interfaces of the hosts that run a rank, and what packets carry, in a run with a workload.
@@ -85,7 +88,9 @@ impl Partition {
         // Other partitions have used the cache since: fetch the ports in one sweep.
         touch(self.outputs.iter().map(|output| output.queued));
         touch(self.inputs.iter().map(|input| input.queues));
-        touch(self.queues.iter().map(|queue| queue.head));
+        if self.islip.is_none() {
+            touch(self.queues.iter().map(|queue| queue.head));
+        }
         touch(self.hosts.iter().map(|host| host.next));
         touch(self.routers.iter().map(|router| router.port_base));
         touch(self.arrivals.lines().map(|flight| flight.port));
@@ -99,8 +104,12 @@ impl Partition {
             for word in 0..self.awake.len() {
                 let mut bits = std::mem::take(&mut self.awake[word]);
                 while bits != 0 {
-                    self.allocate(word as u32 * 64 + bits.trailing_zeros());
+                    let router = word as u32 * 64 + bits.trailing_zeros();
                     bits &= bits - 1;
+                    match self.islip {
+                        None => self.allocate(router),
+                        Some(_) => self.match_ports(router),
+                    }
                 }
             }
             self.now = now + 1;
@@ -120,12 +129,18 @@ impl Partition {
         });
         self.credit_returns = credits;
         let mut ripenings = std::mem::take(&mut self.ripenings);
-        ripenings.drain(now, |ports| ports.iter().for_each(|port| self.ripen(*port)));
+        ripenings.drain(now, |ports| match self.islip {
+            None => ports.iter().for_each(|port| self.ripen(*port)),
+            Some(_) => ports.iter().for_each(|port| self.release(*port)),
+        });
         self.ripenings = ripenings;
         let mut arrivals = std::mem::take(&mut self.arrivals);
         arrivals.drain(now, |flights| {
             touch(flights.iter().map(|flight| self.inputs[flight.port as usize].queues));
-            flights.iter().for_each(|flight| self.enqueue(*flight));
+            match self.islip {
+                None => flights.iter().for_each(|flight| self.enqueue(*flight)),
+                Some(_) => flights.iter().for_each(|flight| self.land(*flight)),
+            }
         });
         self.arrivals = arrivals;
         if !self.unsettled.is_empty() {
@@ -145,9 +160,9 @@ impl Partition {
         self.deliveries = deliveries;
     }
 
-    /// A router is to be looked at in this cycle.
+    /// A router is to be looked at: in this cycle, or in the next if it is being looked at.
     #[inline]
-    fn wake(&mut self, router: u32) {
+    pub(super) fn wake(&mut self, router: u32) {
         self.awake[router as usize / 64] |= 1 << (router % 64);
     }
 
@@ -169,8 +184,12 @@ impl Partition {
         }
     }
 
-    /// Credits arrived that were awaited: ports that wait for credits become ripe.
-    fn stir(&mut self, router: u32) {
+    /// Credits arrived at an output that were awaited: ports that wait for credits become ripe.
+    fn stir(&mut self, router: u32, output: u32) {
+        if self.islip.is_some() {
+            self.ask(router, output);
+            return;
+        }
         let state = &self.routers[router as usize];
         let (first, count) = (state.words as usize, usize::from(state.ports).div_ceil(64));
         for waits in &mut self.waits[first..first + count] {
@@ -179,13 +198,20 @@ impl Partition {
         self.wake(router);
     }
 
-    /// A head arrives at an input port.
+    /// A packet from a host without latency.
+    pub(super) fn enter(&mut self, flight: Flight) {
+        match self.islip {
+            None => self.enqueue(flight),
+            Some(_) => self.land(flight),
+        }
+    }
+
+    /// Stores a packet whose head arrives at an input port.
     #[inline(always)]
-    pub(super) fn enqueue(&mut self, flight: Flight) {
+    pub(super) fn store(&mut self, Flight { port, packet, .. }: Flight) -> u32 {
         let now = self.now;
-        let Flight { port, vc, packet } = flight;
         let index = self.pool.insert(packet, now);
-        let input = &mut self.inputs[port as usize];
+        let input = &self.inputs[port as usize];
         if self.watches.injections && input.kind == PortKind::Host {
             let state = &self.routers[input.router as usize];
             let queue = injection_queue(state, port, now);
@@ -193,6 +219,15 @@ impl Partition {
             let header = packet.header;
             self.routing.injection(queue, Injection::Entered, &header);
         }
+        index
+    }
+
+    /// A head arrives at an input port.
+    #[inline(always)]
+    fn enqueue(&mut self, flight: Flight) {
+        let index = self.store(flight);
+        let (now, Flight { port, vc, .. }) = (self.now, flight);
+        let input = &mut self.inputs[port as usize];
         let queue = &mut self.queues[input.queues as usize + usize::from(vc)];
         if queue.head != NONE {
             let tail = std::mem::replace(&mut queue.tail, index);
@@ -215,7 +250,7 @@ impl Partition {
         output.queued -= size;
         let (router, exit) = (output.router, output.exit);
         if std::mem::take(&mut output.awaited) {
-            self.stir(router);
+            self.stir(router, port);
         }
         if self.watches.queues && exit {
             self.soil(router);
@@ -340,7 +375,7 @@ impl Partition {
         };
         let flight = Flight { port, vc: 0, packet };
         match self.plant.host_latency {
-            0 => self.enqueue(flight),
+            0 => self.enter(flight),
             latency => self.arrivals.push(now + latency, flight),
         }
     }
@@ -368,6 +403,22 @@ impl Partition {
         } else {
             self.outbox[link.partition as usize].credits.push((at, event));
         }
+    }
+
+    /// The queues of one VC of an input port: one, or one for each output.
+    pub(super) fn lanes(&self, input: usize, vc: u8) -> impl Iterator<Item = &Queue> {
+        let Input { router, queues, vcs, .. } = self.inputs[input];
+        let ports = usize::from(self.routers[router as usize].ports);
+        let (first, count) = (queues as usize + usize::from(vc), usize::from(vcs));
+        let outputs = if self.islip.is_some() { ports } else { 1 };
+        (0..outputs).map(move |output| &self.queues[first + output * count])
+    }
+
+    /// The queue that an input port sends from, or sent from last.
+    pub(super) fn sending(&self, input: usize) -> &Queue {
+        let Input { queues, vcs, request, .. } = self.inputs[input];
+        let lane = self.islip.as_ref().map_or(0, |islip| usize::from(islip.served(input)));
+        &self.queues[queues as usize + lane * usize::from(vcs) + usize::from(request)]
     }
 
     /// Takes the mail from another partition.

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::ids::{Cycle, RouterId, VcId};
-use crate::routing::{Fabric, Plan, Planner, queuing};
+use crate::ids::{Cycle, PortId, RouterId, VcId};
+use crate::routing::{Fabric, Plan, Planner, Watches, queuing};
 use crate::spec::{
     Allocator, AutomaticWarmup, Quantity, Scale, Sensing, SpareVcs, Spec, SpecError, Switch,
     Warmup, WarmupRule,
@@ -63,6 +63,8 @@ pub(crate) struct Plant {
     /// Phits per output port; `u32::MAX` is unlimited.
     pub(crate) output_buffer: u32,
     pub(crate) allocator: Allocator,
+    /// Every VC of an input has a queue per output, matched by iSLIP in `allocator.iterations`.
+    pub(crate) voqs: bool,
     pub(crate) sensing: Sensing,
     /// Classes of VCs in each link class that share its spare VCs; empty if these are not used.
     pub(crate) shared_by: Vec<u8>,
@@ -84,6 +86,9 @@ const LONGEST: u64 = 1 << 24;
 
 /// Most phits that an output may be ahead of its link, for the same reason.
 const DEEPEST: u64 = 1 << 25;
+
+/// Most virtual output queues: 4 GiB.
+const MOST_QUEUES: u64 = 1 << 28;
 
 fn cycles(scale: &Scale, path: &str, quantity: &Quantity, least: u64) -> Result<Cycle, SpecError> {
     let value = scale.cycles(path, quantity)?;
@@ -154,6 +159,7 @@ impl Plant {
             crossbar: Crossbar::Ideal,
             output_buffer: u32::MAX,
             allocator: Allocator::default(),
+            voqs: false,
             sensing,
             shared_by,
             atomic: agent.atomic(),
@@ -165,6 +171,7 @@ impl Plant {
             scale,
         };
         plant.switch(&spec.network.switch)?;
+        plant.voqs_fit(agent.watches())?;
         plant.packets_fit(spec)?;
         plant.backlogs_fit()?;
         Ok(plant)
@@ -178,7 +185,15 @@ impl Plant {
                 self.pipeline = cycles(&scale, &at("input_queued", "pipeline"), pipeline, 0)?;
                 self.crossbar = Crossbar::Speed(1);
                 self.allocator = allocator.clone();
-                check_allocator(allocator, "input_queued")
+                check_iterations(allocator.iterations, &at("input_queued", "allocator.iterations"))
+            }
+            Switch::VirtualOutputQueued { pipeline, iterations } => {
+                let kind = "virtual_output_queued";
+                self.pipeline = cycles(&scale, &at(kind, "pipeline"), pipeline, 0)?;
+                self.crossbar = Crossbar::Speed(1);
+                self.voqs = true;
+                self.allocator.iterations = *iterations;
+                check_iterations(*iterations, &at(kind, "iterations"))
             }
             Switch::CombinedQueued { pipeline, speedup, output_buffer, allocator } => {
                 let kind = "combined_queued";
@@ -190,7 +205,7 @@ impl Plant {
                 self.crossbar = Crossbar::Speed(u32::from(*speedup));
                 self.output_buffer = phits(&scale, &at(kind, "output_buffer"), output_buffer)?;
                 self.allocator = allocator.clone();
-                check_allocator(allocator, kind)
+                check_iterations(allocator.iterations, &at(kind, "allocator.iterations"))
             }
             Switch::OutputQueued { pipeline, output_buffer } => {
                 let kind = "output_queued";
@@ -201,6 +216,24 @@ impl Plant {
                 Ok(())
             }
         }
+    }
+
+    /// Virtual output queues need a routing that decides once, and cannot be too many.
+    fn voqs_fit(&self, watches: Watches) -> Result<(), SpecError> {
+        let path = "network.switch.virtual_output_queued";
+        if self.voqs && watches.reconsiders {
+            let message = "this routing decides again for packets that wait, but they have been put \
+                           into the queue of an output";
+            let choices = ["input_queued", "combined_queued", "output_queued"];
+            return Err(SpecError::new(path, message).choices(choices));
+        }
+        let queues = if self.voqs { self.queues() } else { 0 };
+        if queues > MOST_QUEUES {
+            let message = format!("{queues} virtual output queues are too many");
+            let choices = [format!("at most {MOST_QUEUES}: VCs of all inputs, times outputs")];
+            return Err(SpecError::new(path, message).choices(choices));
+        }
+        Ok(())
     }
 
     /// Every buffer that a packet passes must hold the largest one.
@@ -292,11 +325,25 @@ impl Plant {
         bases
     }
 
+    /// Queues of all input ports.
+    pub(crate) fn queues(&self) -> u64 {
+        let of = |router: RouterId| {
+            let ports = self.topology.radix(router);
+            let vcs = |port: u16| match self.topology.peer(router, PortId(port)) {
+                Peer::Router { class, .. } => u64::from(self.classes[usize::from(class)].vcs),
+                Peer::Host(_) => 1,
+                Peer::Unused => 0,
+            };
+            (0..ports).map(vcs).sum::<u64>() * if self.voqs { u64::from(ports) } else { 1 }
+        };
+        (0..self.topology.routers()).map(RouterId).map(of).sum()
+    }
+
     /// Links between routers, each direction counted.
     pub(crate) fn links(&self) -> u32 {
         let routers = (0..self.topology.routers()).map(RouterId);
         let peers = routers.flat_map(|r| {
-            (0..self.topology.radix(r)).map(move |p| self.topology.peer(r, crate::ids::PortId(p)))
+            (0..self.topology.radix(r)).map(move |p| self.topology.peer(r, PortId(p)))
         });
         peers.filter(|peer| matches!(peer, Peer::Router { .. })).count() as u32
     }
@@ -325,12 +372,11 @@ fn jobs(spec: &Spec, scale: &Scale, setting: &Setting<'_>) -> Result<Option<Jobs
     Jobs::build(workload, scale, setting).map(Some)
 }
 
-fn check_allocator(allocator: &Allocator, kind: &str) -> Result<(), SpecError> {
-    if (1..=16).contains(&allocator.iterations) {
+fn check_iterations(iterations: u8, path: &str) -> Result<(), SpecError> {
+    if (1..=16).contains(&iterations) {
         return Ok(());
     }
-    let path = format!("network.switch.{kind}.allocator.iterations");
-    let message = format!("{} rounds a cycle is out of range", allocator.iterations);
+    let message = format!("{iterations} rounds a cycle is out of range");
     Err(SpecError::new(path, message).choices(["1 to 16"]))
 }
 

@@ -148,6 +148,18 @@ pub enum Switch {
         #[serde(default)]
         allocator: Allocator,
     },
+    /// Virtual output queues: input-queued, but each VC of an input port (and each injection queue)
+    /// has a queue for every output. They share the buffer and the credits of their VC. iSLIP
+    /// (McKeown 1999) matches inputs and outputs. A packet is routed when its head arrives, so the
+    /// routing must not decide again while it waits.
+    VirtualOutputQueued {
+        /// Cycles from a grant to the departure of the head on an idle link. Default 0.
+        #[serde(default = "zero")]
+        pipeline: Quantity,
+        /// Iterations of iSLIP in a cycle, 1 to 16. Default 1.
+        #[serde(default = "one")]
+        iterations: u8,
+    },
     /// Combined input-output-queued: a crossbar `speedup` times faster than the links, and an
     /// output buffer that the VCs of a port share.
     CombinedQueued {
@@ -176,6 +188,10 @@ pub enum Switch {
 
 fn zero() -> Quantity {
     Quantity::Number(0)
+}
+
+fn one() -> u8 {
+    1
 }
 
 fn two() -> u8 {

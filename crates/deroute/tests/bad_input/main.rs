@@ -184,6 +184,28 @@ fn switches_and_interfaces() {
             &["17", "1 to 16"],
         ),
         (
+            &[("network.switch", "{ virtual_output_queued = { iterations = 0 } }")],
+            "network.switch.virtual_output_queued.iterations",
+            &["0 rounds", "1 to 16"],
+        ),
+        (
+            &[
+                ("network.switch", "{ virtual_output_queued = {} }"),
+                ("routing", "{ ugal = { redecide = true } }"),
+            ],
+            "network.switch.virtual_output_queued",
+            &["decides again", "input_queued"],
+        ),
+        (
+            &[
+                ("network.switch", "{ virtual_output_queued = {} }"),
+                ("network.topology", "{ crossbar = { hosts = 20000 } }"),
+                ("network.links", "{}"),
+            ],
+            "network.switch.virtual_output_queued",
+            &["400000000 virtual output queues", "at most 268435456"],
+        ),
+        (
             &[("network.switch", "{ input_queued = { pipeline = 99999999 } }")],
             "network.switch.input_queued.pipeline",
             &["99999999 cycles", "0 to"],

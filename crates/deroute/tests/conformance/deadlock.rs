@@ -90,6 +90,21 @@ fn a_deadlock_is_an_error_that_names_its_cycle() {
     }
 }
 
+/// With virtual output queues, a channel is stuck when all of its queues are; the same cycle is named.
+#[test]
+fn a_deadlock_of_virtual_output_queues_names_its_cycle() {
+    let mut spec = spec();
+    spec.network.switch = value("{ virtual_output_queued = { iterations = 2 } }");
+    let Err(RunError::Deadlock(message)) = run(&spec, 1) else {
+        panic!("a deadlock went unnoticed")
+    };
+    let cycle = channels(&message);
+    assert_eq!(cycle.len(), 4, "{message}");
+    for (n, [router, ..]) in cycle.iter().enumerate() {
+        assert_eq!(cycle[(n + 1) % 4][0], router / 4 * 4 + (router + 3) % 4, "{message}");
+    }
+}
+
 /// The audit finds the cycle of dependencies in a run that was too lightly loaded to deadlock; it
 /// finds none where packets go forward, one hop each.
 #[test]

@@ -7,7 +7,7 @@ use deroute::spec::{Spec, Warmup};
 use deroute::topology::{Peer, Topology};
 use deroute::{RunError, RunOptions, Simulation};
 
-use super::support::catalogue::{GRAPH_ROUTINGS, GRAPHS, SIZES, SWITCHES};
+use super::support::catalogue::{GRAPH_ROUTINGS, GRAPHS, SIZES};
 use super::support::{self, value};
 
 fn graph(text: &str) -> Spec {
@@ -48,7 +48,7 @@ fn every_entry_is_sound_and_deterministic() {
         for (r, routing) in GRAPH_ROUTINGS.into_iter().enumerate() {
             let (mut spec, turn) = (graph(text), g + 3 * r);
             spec.routing = value(routing);
-            spec.network.switch = value(SWITCHES[turn % SWITCHES.len()]);
+            support::switch(&mut spec, turn);
             spec.traffic.packet_size = value(SIZES[turn % SIZES.len()]);
             spec.traffic.load = [0.3, 0.6, 0.97][turn % 3];
             spec.run.warmup = Warmup::Fixed(500.into());

@@ -9,7 +9,7 @@ use deroute::spec::{Spec, Warmup};
 use deroute::topology::Peer;
 
 use super::support::catalogue::{
-    INJECTIONS, LATTICE_PATTERNS, LATTICE_ROUTINGS, LATTICES, SIZES, SWITCHES,
+    INJECTIONS, LATTICE_PATTERNS, LATTICE_ROUTINGS, LATTICES, SIZES,
 };
 use super::support::{self, value};
 
@@ -17,7 +17,7 @@ fn dressed(lattice: &str, routing: &str, pattern: &str, turn: usize) -> Spec {
     let mut spec = support::lattice(lattice);
     spec.routing = value(routing);
     spec.traffic.pattern = value(pattern);
-    spec.network.switch = value(SWITCHES[turn % SWITCHES.len()]);
+    support::switch(&mut spec, turn);
     spec.traffic.packet_size = value(SIZES[turn % SIZES.len()]);
     spec.traffic.injection = value(INJECTIONS[turn % INJECTIONS.len()]);
     spec.traffic.load = [0.05, 0.3, 0.6, 0.97][turn % 4];

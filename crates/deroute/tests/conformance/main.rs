@@ -26,15 +26,15 @@ fn catalogue() -> Vec<Spec> {
     let mut specs = Vec::new();
     for (r, routing) in ROUTINGS.into_iter().enumerate() {
         for (p, pattern) in PATTERNS.into_iter().enumerate() {
-            let switch = SWITCHES[(r + 3 * p) % SWITCHES.len()];
-            specs.push(network(DRAGONFLIES[(2 * r + p) % 10], switch, routing, pattern, r + p));
+            let (dragonfly, switch) = (DRAGONFLIES[(2 * r + p) % 10], r + 3 * p);
+            specs.push(network(dragonfly, switch, routing, pattern, r + p));
         }
     }
     for (s, switch) in SWITCHES.into_iter().enumerate() {
         for (d, dragonfly) in DRAGONFLIES.into_iter().enumerate() {
             let (routing, pattern) =
                 (ROUTINGS[(s + 5 * d) % ROUTINGS.len()], PATTERNS[(s + d) % 8]);
-            specs.push(network(dragonfly, switch, routing, pattern, s + 2 * d));
+            specs.push(network(dragonfly, s, routing, pattern, s + 2 * d));
         }
         let mut spec = support::crossbar(2 + 3 * s as u32);
         spec.network.switch = value(switch);
@@ -44,12 +44,12 @@ fn catalogue() -> Vec<Spec> {
     specs
 }
 
-fn network(dragonfly: &str, switch: &str, routing: &str, pattern: &str, turn: usize) -> Spec {
+fn network(dragonfly: &str, switch: usize, routing: &str, pattern: &str, turn: usize) -> Spec {
     let mut spec = support::dragonfly(1, 2, 1);
     spec.network.topology = Topology::Dragonfly(value(dragonfly));
-    spec.network.switch = value(switch);
     spec.routing = value(routing);
     spec.traffic.pattern = value(pattern);
+    support::switch(&mut spec, switch);
     dress(spec, turn)
 }
 

@@ -8,7 +8,7 @@ use deroute::spec::{Spec, Warmup};
 use deroute::topology::{Hop, Peer};
 
 use super::support::catalogue::{
-    HOTSPOTS, INJECTIONS, QUEUINGS, SIZES, SWITCHES, TREE_ROUTINGS, TREES,
+    HOTSPOTS, INJECTIONS, QUEUINGS, SIZES, TREE_ROUTINGS, TREES,
 };
 use super::support::{self, value};
 
@@ -16,7 +16,7 @@ fn dressed(tree: &str, routing: &str, turn: usize) -> Spec {
     let mut spec = support::network(tree);
     spec.routing = value(routing);
     spec.network.queuing = QUEUINGS[turn % QUEUINGS.len()].map(value);
-    spec.network.switch = value(SWITCHES[turn % SWITCHES.len()]);
+    support::switch(&mut spec, turn);
     spec.traffic.hotspots = value(HOTSPOTS[turn % HOTSPOTS.len()]);
     spec.traffic.packet_size = value(SIZES[turn % SIZES.len()]);
     spec.traffic.injection = value(INJECTIONS[turn % INJECTIONS.len()]);
@@ -125,7 +125,7 @@ fn zero_load_latency() {
         let mut spec = support::network(TREES[[5, 4][r % 2]]);
         spec.routing = value(routing);
         spec.network.queuing = QUEUINGS[r % QUEUINGS.len()].map(value);
-        spec.network.switch = value(SWITCHES[r % SWITCHES.len()]);
+        support::switch(&mut spec, r);
         spec.network.nic.latency = [0, 5][r % 2].into();
         spec.run.measure = 600_000.into();
         let hosts = Simulation::build(&spec).unwrap().topology().hosts();

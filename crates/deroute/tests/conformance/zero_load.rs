@@ -49,6 +49,7 @@ fn pipeline(switch: &Switch) -> u32 {
     match switch {
         Switch::InputQueued { pipeline, .. }
         | Switch::CombinedQueued { pipeline, .. }
+        | Switch::VirtualOutputQueued { pipeline, .. }
         | Switch::OutputQueued { pipeline, .. } => number(pipeline),
     }
 }
@@ -222,7 +223,7 @@ fn every_pair_and_routing() {
     for (r, routing) in ROUTINGS.into_iter().enumerate() {
         let mut spec = support::dragonfly(1, 2, 1);
         spec.routing = value(routing);
-        spec.network.switch = value(SWITCHES[r % SWITCHES.len()]);
+        support::switch(&mut spec, r);
         spec.network.nic.latency = [0, 5][r % 2].into();
         spec.traffic.load = sparse(6, 4.0);
         spec.run.measure = 400_000.into();
@@ -236,7 +237,7 @@ fn every_lattice_routing() {
     for (r, routing) in LATTICE_ROUTINGS.into_iter().enumerate() {
         let mut spec = support::lattice("{ widths = [3, 2], hosts = 1 }");
         spec.routing = value(routing);
-        spec.network.switch = value(SWITCHES[r % SWITCHES.len()]);
+        support::switch(&mut spec, r);
         spec.network.nic.latency = [0, 5][r % 2].into();
         spec.traffic.load = sparse(6, 4.0);
         spec.run.measure = 400_000.into();
@@ -248,14 +249,14 @@ fn every_lattice_routing() {
 /// Every switch, with mixed packet sizes, in every wiring.
 #[test]
 fn every_switch_and_wiring() {
-    for (s, switch) in SWITCHES.into_iter().enumerate() {
+    for s in 0..SWITCHES.len() {
         for (d, dragonfly) in DRAGONFLIES.into_iter().enumerate() {
             let mut spec = support::dragonfly(1, 2, 1);
             spec.network.topology = Topology::Dragonfly(value(dragonfly));
-            spec.network.switch = value(switch);
             spec.network.nic.latency = [5, 0, 1][d % 3].into();
             spec.traffic.packet_size = value("{ min = 1, max = 16 }");
             spec.routing = value(ROUTINGS[(s + 7 * d) % ROUTINGS.len()]);
+            support::switch(&mut spec, s);
             let hosts = Simulation::build(&spec).unwrap().topology().hosts();
             spec.traffic.load = sparse(hosts, 8.5);
             spec.run.measure = 60_000.into();

@@ -5,7 +5,7 @@ use deroute::routing::{Injection, Queue, Queues, RouterView};
 use deroute::spec::{Arbiter, Pointer};
 use deroute::topology::{Leg, Peer};
 
-use super::switch::{Queued, Wish};
+use super::switch::{Queued, Waiting, Wish};
 use super::{Model, Parcel};
 
 /// An input port asks for an output.
@@ -26,11 +26,15 @@ impl Model {
             .filter(|&port| matches!(self.routers[router].peers[port], Peer::Host(_)))
             .filter_map(|port| {
                 let lane = &self.routers[router].inputs[port].lanes[0];
-                lane.waiting.front().map(|&packet| (port, packet))
+                lane.waiting.front().map(|head| (port, head.packet))
             })
             .collect();
-        for &(_, packet) in &considered {
-            self.packets[packet].blocked += 1;
+        for &(port, _) in &considered {
+            self.routers[router].inputs[port].considered += 1;
+        }
+        if self.net.voqs {
+            self.islip(router);
+            return;
         }
         let mut contenders: Vec<usize> = (0..ports).collect();
         for _ in 0..self.net.allocator.iterations {
@@ -51,7 +55,7 @@ impl Model {
         }
         for (port, packet) in considered {
             let waits = self.routers[router].inputs[port].lanes[0].waiting.front();
-            if self.watches.blocked && waits == Some(&packet) {
+            if self.watches.blocked && waits.is_some_and(|head| head.packet == packet) {
                 self.tell(router, port, packet, Injection::Blocked);
             }
         }
@@ -100,17 +104,17 @@ impl Model {
     fn consider(&mut self, router: usize, port: usize, vc: usize) -> Option<(usize, Wish)> {
         let from_host = matches!(self.routers[router].peers[port], Peer::Host(_));
         let lane = &self.routers[router].inputs[port].lanes[vc];
-        let packet = *lane.waiting.front()?;
+        let Waiting { packet, wish } = *lane.waiting.front()?;
         let again = self.watches.reconsiders && (from_host || self.watches.transit);
-        let keep = lane.wish.filter(|_| !again);
+        let keep = wish.filter(|_| !again);
         let wish = keep.unwrap_or_else(|| self.route(router, (port, vc), packet));
         let wish = self.emptiest(router, wish);
-        self.routers[router].inputs[port].lanes[vc].wish = Some(wish);
+        self.routers[router].inputs[port].lanes[vc].waiting[0].wish = Some(wish);
         Some((packet, wish))
     }
 
     /// The same wish for the emptiest VC of its class, if the VCs of a class are shared.
-    fn emptiest(&self, router: usize, wish: Wish) -> Wish {
+    pub(super) fn emptiest(&self, router: usize, wish: Wish) -> Wish {
         let here = &self.routers[router];
         match (&self.net.shared_by, here.peers[wish.port]) {
             (Some(shared_by), Peer::Router { class, .. }) => {
@@ -124,7 +128,7 @@ impl Model {
         }
     }
 
-    fn route(&mut self, router: usize, (input, vc): (usize, usize), packet: usize) -> Wish {
+    pub(super) fn route(&mut self, router: usize, (input, vc): (usize, usize), packet: usize) -> Wish {
         let (id, input) = (RouterId(router as u32), PortId(input as u16));
         let packet = &mut self.packets[packet];
         let size = packet.size as u16;
@@ -155,7 +159,7 @@ impl Model {
         Wish { port: hop.port.index(), vc: hop.vc.index(), place: Some(hop.place) }
     }
 
-    fn ready(&self, router: usize, packet: usize, wish: Wish) -> bool {
+    pub(super) fn ready(&self, router: usize, packet: usize, wish: Wish) -> bool {
         let size = self.packets[packet].size;
         let here = &self.routers[router];
         let idle = self.net.ideal || here.output_idle(wish.port);
@@ -184,10 +188,17 @@ impl Model {
         let mut losers = Vec::new();
         for (rank, rival) in rivals.into_iter().enumerate() {
             let lane = &self.routers[router].inputs[rival.input].lanes[rival.vc];
-            let (packet, wish) = (lane.waiting[0], lane.wish.expect("a routed head"));
+            let Waiting { packet, wish } = lane.waiting[0];
+            let wish = wish.expect("a routed head");
             let wins = if self.net.ideal { self.ready(router, packet, wish) } else { rank == 0 };
             if wins {
-                self.grant(router, rival, wish);
+                self.grant(router, (rival.input, rival.vc, 0), wish);
+                let here = &mut self.routers[router];
+                here.outputs[output].pointer = (rival.input + 1) % ports;
+                if self.net.allocator.pointer == Pointer::OnGrant {
+                    let input = &mut here.inputs[rival.input];
+                    input.pointer = (rival.vc + 1) % input.lanes.len();
+                }
             } else {
                 losers.push(rival.input);
             }
@@ -195,22 +206,24 @@ impl Model {
         losers
     }
 
-    fn grant(&mut self, router: usize, winner: Request, wish: Wish) {
+    /// Grants an output to a packet, by its place in a VC of an input.
+    pub(super) fn grant(
+        &mut self,
+        router: usize,
+        (input, vc, place): (usize, usize, usize),
+        wish: Wish,
+    ) {
         let now = self.now;
-        let Request { input, vc, output, .. } = winner;
         let here = &mut self.routers[router];
-        let size = self.packets[here.inputs[input].lanes[vc].waiting[0]].size;
-        let index = here.connect((input, vc), size, now);
-        here.outputs[output].pointer = (input + 1) % here.inputs.len();
-        if self.net.allocator.pointer == Pointer::OnGrant {
-            here.inputs[input].pointer = (vc + 1) % here.inputs[input].lanes.len();
-        }
+        let size = self.packets[here.inputs[input].lanes[vc].waiting[place].packet].size;
+        let index = here.connect((input, vc, place), size, now);
+        let considered = std::mem::take(&mut here.inputs[input].considered);
         let packet = &mut self.packets[index];
         match here.peers[input] {
             Peer::Host(host) => {
                 self.hosts[host.index()].queued -= size;
-                // Counted when it was considered in this cycle.
-                packet.blocked -= 1;
+                // This cycle was not in vain.
+                packet.blocked = considered - 1;
                 packet.injected = now;
                 self.record.inject(router, packet);
                 if self.watches.injections {

@@ -9,6 +9,7 @@
 //! Wiring, traffic, programs, routing algorithms and random streams are the engine's own.
 
 mod allocate;
+mod islip;
 mod messages;
 mod record;
 mod resolved;
@@ -38,7 +39,7 @@ struct Packet {
     generated: u32,
     /// Cycle of the first grant.
     injected: u32,
-    /// Cycles in which it was considered for injection and not granted.
+    /// Cycles in which its port was considered for injection in vain before it was granted.
     blocked: u32,
     header: Header,
 }

@@ -34,6 +34,8 @@ pub(super) struct Resolved {
     pub(super) ideal: bool,
     pub(super) output_buffer: u64,
     pub(super) allocator: Allocator,
+    /// Every VC of an input has a queue for each output, and iSLIP matches them.
+    pub(super) voqs: bool,
     pub(super) sensing: Sensing,
     /// Classes of VCs in each link class, if they share all VCs.
     pub(super) shared_by: Option<Vec<usize>>,
@@ -112,6 +114,7 @@ impl Resolved {
             ideal: false,
             output_buffer: u64::MAX,
             allocator: Allocator::default(),
+            voqs: false,
             sensing: spec.network.sensing,
             shared_by: (spec.network.spare_vcs == SpareVcs::Emptiest && !escapes)
                 .then_some(shared_by),
@@ -127,6 +130,10 @@ impl Resolved {
         match switch {
             Switch::InputQueued { pipeline, allocator } => {
                 (self.pipeline, self.allocator) = (whole(pipeline), allocator.clone());
+            }
+            Switch::VirtualOutputQueued { pipeline, iterations } => {
+                (self.pipeline, self.voqs) = (whole(pipeline), true);
+                self.allocator.iterations = *iterations;
             }
             Switch::CombinedQueued { pipeline, speedup, output_buffer, allocator } => {
                 (self.pipeline, self.allocator) = (whole(pipeline), allocator.clone());

@@ -10,14 +10,19 @@ use deroute::topology::Peer;
 use super::Phit;
 use super::resolved::{Class, Resolved};
 
-/// A queue of an input port.
+/// A VC of an input port.
 #[derive(Default)]
 pub(super) struct Lane {
     /// Phits in the buffer.
     phits: VecDeque<Phit>,
-    /// Packets whose first phit has arrived and that have not been granted.
-    pub(super) waiting: VecDeque<usize>,
-    /// Where the first of them wants to go, once it has been routed.
+    /// Packets whose first phit has arrived and that have not been granted, in this order.
+    pub(super) waiting: VecDeque<Waiting>,
+}
+
+/// A packet in a buffer, and where it wants to go, once it has been routed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Waiting {
+    pub(super) packet: usize,
     pub(super) wish: Option<Wish>,
 }
 
@@ -41,6 +46,10 @@ struct Crossing {
 pub(super) struct Input {
     pub(super) lanes: Vec<Lane>,
     pub(super) pointer: usize,
+    /// With virtual output queues: the VC that comes first, for each output.
+    pub(super) turns: Vec<usize>,
+    /// Cycles since the last grant in which a packet was considered.
+    pub(super) considered: u32,
     crossing: Option<Crossing>,
 }
 
@@ -95,6 +104,8 @@ impl Router {
         let input = |peer: &Peer| Input {
             lanes: (0..vcs(peer)).map(|_| Lane::default()).collect(),
             pointer: 0,
+            turns: vec![0; usize::from(ports)],
+            considered: 0,
             crossing: None,
         };
         let output = |peer: &Peer| Output {
@@ -120,7 +131,7 @@ impl Router {
         let lane = &mut self.inputs[port].lanes[vc];
         lane.phits.push_back(phit);
         if phit.index == 0 {
-            lane.waiting.push_back(phit.packet);
+            lane.waiting.push_back(Waiting { packet: phit.packet, wish: None });
         }
     }
 
@@ -173,12 +184,16 @@ impl Router {
         u64::from(free - now)
     }
 
-    /// Connects the head of a queue to the output that it wants.
-    pub(super) fn connect(&mut self, (port, vc): (usize, usize), size: u32, now: u32) -> usize {
+    /// Connects a packet, by its place in a VC of an input, to the output that it wants.
+    pub(super) fn connect(
+        &mut self,
+        (port, vc, place): (usize, usize, usize),
+        size: u32,
+        now: u32,
+    ) -> usize {
         let input = &mut self.inputs[port];
-        let lane = &mut input.lanes[vc];
-        let packet = lane.waiting.pop_front().expect("a head");
-        let wish = lane.wish.take().expect("a routed head");
+        let Waiting { packet, wish } = input.lanes[vc].waiting.remove(place).expect("a packet");
+        let wish = wish.expect("a routed packet");
         assert!(input.crossing.is_none(), "two packets cross from one input");
         input.crossing = Some(Crossing { vc, packet, output: wish.port, left: size });
         let output = &mut self.outputs[wish.port];
@@ -199,10 +214,10 @@ impl Router {
             let outgoing = queue.iter_mut().find(|o| o.packet == crossing.packet);
             let outgoing = outgoing.expect("sent before it crossed");
             for _ in 0..net.speed {
-                if lane.phits.front().is_none_or(|phit| phit.packet != crossing.packet) {
-                    break;
-                }
-                lane.phits.pop_front();
+                let mine = |phit: &Phit| phit.packet == crossing.packet;
+                let Some(at) = lane.phits.iter().position(mine) else { break };
+                assert!(at == 0 || net.voqs, "a packet overtakes another in its queue");
+                lane.phits.remove(at);
                 crossing.left -= 1;
                 outgoing.crossed.push_back(now + net.pipeline);
             }

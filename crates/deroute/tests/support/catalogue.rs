@@ -94,8 +94,9 @@ pub const INJECTIONS: [&str; 4] = [
 ];
 
 /// Switches that hold packets of 16 phits, as TOML values. Those with a small output buffer, or a
-/// pipeline that is longer or shorter than a packet, are the delicate ones.
-pub const SWITCHES: [&str; 16] = [
+/// pipeline that is longer or shorter than a packet, are the delicate ones. Routings that decide again
+/// refuse virtual output queues: see [`super::switch`].
+pub const SWITCHES: [&str; 19] = [
     "{ input_queued = {} }",
     "{ input_queued = { pipeline = 1, allocator = { iterations = 1, pointer = 'on-request' } } }",
     "{ input_queued = { pipeline = 10, allocator = { arbiter = 'age' } } }",
@@ -117,6 +118,9 @@ pub const SWITCHES: [&str; 16] = [
     "{ output_queued = {} }",
     "{ output_queued = { pipeline = 3, output_buffer = 16 } }",
     "{ output_queued = { pipeline = 90, output_buffer = 100 } }",
+    "{ virtual_output_queued = {} }",
+    "{ virtual_output_queued = { pipeline = 3, iterations = 2 } }",
+    "{ virtual_output_queued = { pipeline = 90, iterations = 4 } }",
 ];
 
 /// Lattices.

@@ -100,6 +100,20 @@ pub fn vary(spec: &mut Spec, turn: usize) {
     }
 }
 
+/// Another switch for every turn; the next one where the routing of the spec refuses it.
+pub fn switch(spec: &mut Spec, turn: usize) {
+    spec.network.switch = value(catalogue::SWITCHES[turn % catalogue::SWITCHES.len()]);
+    if refuses_voqs(spec) {
+        switch(spec, turn + 1);
+    }
+}
+
+/// The spec asks for virtual output queues, with a routing that decides again.
+pub fn refuses_voqs(spec: &Spec) -> bool {
+    let path = "network.switch.virtual_output_queued";
+    Simulation::build(spec).is_err_and(|error| error.path == path)
+}
+
 /// The wiring of a Dragonfly's spec.
 pub fn wiring(spec: &mut Spec) -> &mut DragonflySpec {
     match &mut spec.network.topology {
