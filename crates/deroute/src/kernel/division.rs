@@ -60,6 +60,7 @@ impl Division<'_> {
             vcs: plant.classes.iter().map(|class| usize::from(class.vcs)).max().unwrap_or(0),
             waits: Vec::new(),
             hosts: Vec::new(),
+            queued: Vec::new(),
             pool: Pool::new(),
             nics: plant.jobs.as_ref().map(|jobs| Box::new(Nics::new(jobs, horizon))),
             arrivals: Wheel::new(horizon),
@@ -120,7 +121,7 @@ impl Division<'_> {
                 let index = self.add_host(partition, host);
                 let link =
                     Link { partition: partition.index, port: index, latency: plant.host_latency };
-                (PortKind::Host, u8::MAX, 1, u32::MAX, link)
+                (PortKind::Host, u8::MAX, plant.flows.classes(), u32::MAX, link)
             }
             Peer::Router { router, port, class } => {
                 let (to, port) = self.port_in_partition(router, port);
@@ -156,7 +157,7 @@ impl Division<'_> {
             pointer: 0,
             first_request: 0,
             requests: 0,
-            vcs,
+            vcs: if kind == PortKind::Host { 1 } else { vcs },
             class,
             kind,
             awaited: false,
@@ -176,10 +177,13 @@ impl Division<'_> {
         if let (Some(jobs), Some(nics)) = (&self.plant.jobs, &mut partition.nics)
             && let Some(seat) = jobs.seat(id)
         {
-            (nic, next) = nics.add(index, seat, &jobs.jobs[seat.job as usize]);
+            let classes = self.plant.flows.classes();
+            (nic, next) = nics.add(index, seat, &jobs.jobs[seat.job as usize], classes);
         }
+        let more_queued = partition.queued.len() as u32;
+        partition.queued.extend((1..self.plant.flows.classes()).map(|_| 0));
         let (queued, injected, accepted) = (0, 0, 0);
-        let host = Host { id, source, next, queued, port, nic, injected, accepted };
+        let host = Host { id, source, next, queued, more_queued, port, nic, injected, accepted };
         partition.hosts.push(host);
         if next != Cycle::MAX {
             let at = next.min(partition.generations.horizon());

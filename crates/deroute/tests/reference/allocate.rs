@@ -24,9 +24,9 @@ impl Model {
         let considered: Vec<(usize, usize)> = (0..ports)
             .filter(|&port| self.routers[router].input_idle(port))
             .filter(|&port| matches!(self.routers[router].peers[port], Peer::Host(_)))
-            .filter_map(|port| {
-                let lane = &self.routers[router].inputs[port].lanes[0];
-                lane.waiting.front().map(|&packet| (port, packet))
+            .flat_map(|port| {
+                let lanes = &self.routers[router].inputs[port].lanes;
+                lanes.iter().filter_map(move |lane| Some((port, *lane.waiting.front()?)))
             })
             .collect();
         for &(_, packet) in &considered {
@@ -50,8 +50,10 @@ impl Model {
             contenders.sort_unstable();
         }
         for (port, packet) in considered {
-            let waits = self.routers[router].inputs[port].lanes[0].waiting.front();
-            if self.watches.blocked && waits == Some(&packet) {
+            if !self.routers[router].input_idle(port) {
+                // Something was granted: the others begin to count anew.
+                self.packets[packet].blocked = 0;
+            } else if self.watches.blocked {
                 self.tell(router, port, packet, Injection::Blocked);
             }
         }
@@ -60,7 +62,8 @@ impl Model {
     /// Tells the agent what happened to a packet in an injection queue.
     pub(super) fn tell(&mut self, router: usize, port: usize, packet: usize, event: Injection) {
         let (router, port) = (RouterId(router as u32), PortId(port as u16));
-        let queue = Queue { router, port, now: self.now };
+        let class = self.packets[packet].class as u8;
+        let queue = Queue { router, port, class, now: self.now };
         self.agent.injection(queue, event, &self.packets[packet].header);
     }
 
@@ -208,7 +211,7 @@ impl Model {
         let packet = &mut self.packets[index];
         match here.peers[input] {
             Peer::Host(host) => {
-                self.hosts[host.index()].queued -= size;
+                self.hosts[host.index()].queued[packet.class] -= size;
                 // Counted when it was considered in this cycle.
                 packet.blocked -= 1;
                 packet.injected = now;

@@ -88,7 +88,7 @@ impl Router {
         let ports = net.topology.radix(id);
         let peers: Vec<Peer> = (0..ports).map(|p| net.topology.peer(id, PortId(p))).collect();
         let vcs = |peer: &Peer| match peer {
-            Peer::Host(_) => 1,
+            Peer::Host(_) => net.flows.classes().into(),
             Peer::Router { class, .. } => net.classes[usize::from(*class)].vcs,
             Peer::Unused => 0,
         };
