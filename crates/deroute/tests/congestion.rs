@@ -32,9 +32,9 @@ const INCAST: &str = "{ load = 1.0, packet_size = 4, pattern = 'uniform', hotspo
 /// Everyone sends to one host: one tree, rooted where that host is, with everyone in it.
 #[test]
 fn incast_grows_one_tree_to_all_sources() {
-    for switch in ["{ pipeline = 3 }", "{ pipeline = 3, voqs = true }"] {
+    for switch in ["input_queued", "virtual_output_queued"] {
         let mut spec = tree(INCAST);
-        spec.network.switch = value(&format!("{{ input_queued = {switch} }}"));
+        spec.network.switch = value(&format!("{{ {switch} = {{ pipeline = 3 }} }}"));
         one_tree_to_all_sources(&spec);
     }
 }

@@ -94,7 +94,7 @@ fn trees_and_graphs() {
     for (n, (topology, routing)) in trees.chain(graphs).enumerate() {
         let mut spec = support::network(topology);
         spec.routing = value(routing);
-        spec.network.queuing = QUEUINGS[n % 4].map(value);
+        spec.network.queuing = QUEUINGS[n % QUEUINGS.len()].map(value);
         support::switch(&mut spec, 5 * n + 1);
         spec.traffic.hotspots = value(HOTSPOTS[n % 5]);
         spec.traffic.packet_size = value(SIZES[n % SIZES.len()]);
@@ -109,6 +109,48 @@ fn trees_and_graphs() {
         }
     }
     assert!(agreed > 100, "{agreed}");
+}
+
+/// Queuing schemes under every routing that has the VCs for them, on every switch: injection queues of
+/// several classes, of which some are full, with and without programs.
+#[test]
+fn queuing_schemes() {
+    let schemes = ["{ dbbm = { queues = 2 } }", "{ flow2sl = {} }", "{ voqnet = {} }"];
+    let dragonflies = ROUTINGS.into_iter().map(|routing| (wired(DRAGONFLIES[0]), routing));
+    let lattices = LATTICE_ROUTINGS.into_iter().map(|r| (support::lattice(LATTICES[2]), r));
+    let trees = TREE_ROUTINGS.into_iter().map(|r| (support::network(TREES[0]), r));
+    let mut agreed = 0;
+    for (n, (mut spec, routing)) in dragonflies.chain(lattices).chain(trees).enumerate() {
+        spec.routing = value(routing);
+        for link in spec.network.links.values_mut() {
+            link.vcs = 60;
+        }
+        spec.network.queuing = Some(value(schemes[n % schemes.len()]));
+        support::switch(&mut spec, 5 * n + 2);
+        spec.network.nic.injection_queue = [Some(Quantity::from(33)), None][n / 3 % 2].clone();
+        spec.network.nic.latency = [0, 5, 1][n % 3].into();
+        support::vary(&mut spec, n);
+        spec.run.seed = n as u64;
+        if n % 4 == 1 {
+            (spec.traffic, spec.run) = Default::default();
+            (spec.probes.series, spec.probes.series_before) = (None, None);
+            spec.workload = Some(value(WORKLOADS[n / 4 % WORKLOADS.len()]));
+        } else {
+            spec.traffic.hotspots = match spec.network.topology {
+                Topology::Dragonfly(_) => Vec::new(),
+                _ => value(HOTSPOTS[n % 4]),
+            };
+            spec.traffic.packet_size = value(SIZES[n % SIZES.len()]);
+            spec.traffic.load = [0.4, 0.7, 1.0][n % 3];
+            spec.run.warmup = deroute::spec::Warmup::Fixed(100.into());
+            spec.run.measure = 300.into();
+        }
+        if deroute::Simulation::build(&spec).is_ok() {
+            agree(&spec);
+            agreed += 1;
+        }
+    }
+    assert!(agreed > 70, "{agreed}");
 }
 
 /// Every switch in every wiring, with mixed packet sizes and buffers of one packet.
@@ -147,6 +189,7 @@ fn crossbars() {
             if s % 2 == 0 {
                 spec.network.nic.injection_queue = None;
             }
+            spec.network.queuing = [None, Some("{ dbbm = {} }")][(s + n) % 2].map(value);
             agree(&spec);
         }
     }

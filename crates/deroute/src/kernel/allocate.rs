@@ -60,16 +60,19 @@ impl Partition {
     fn tell_blocked(&mut self, router: u32, base: u32) {
         let state = &self.routers[router as usize];
         let ports = base..base + u32::from(state.ports);
-        // Hosts have the first ports. An algorithm that is told reconsiders, so that every head of
-        // an idle port was considered.
+        // Hosts have the first ports. An algorithm that is told reconsiders, so that an idle port was
+        // looked at.
         for port in ports {
             let input = &self.inputs[port as usize];
             if input.kind != PortKind::Host {
                 break;
             }
-            if input.occupied != 0 && input.busy_until <= self.now {
-                let head = self.queues[input.queues as usize].head;
-                let queue = injection_queue(state, port, self.now);
+            let mut heads = if input.busy_until <= self.now { input.occupied } else { 0 };
+            while heads != 0 {
+                let vc = heads.trailing_zeros();
+                heads &= heads - 1;
+                let head = self.queues[(input.queues + vc) as usize].head;
+                let queue = injection_queue(state, (port, vc as u8), self.now);
                 let header = &self.pool[head].packet.header;
                 self.routing.injection(queue, Injection::Blocked, header);
             }
@@ -354,8 +357,7 @@ impl Partition {
             input.pointer = in_vc + 1;
         }
         self.outputs[(base + u32::from(out)) as usize].pointer = port + 1;
-        let waited_from = slot.arrival.max(input.busy_until);
-        let read_until = self.cross(base, (port, in_vc), queue, slot, waited_from);
+        let read_until = self.cross(base, (port, in_vc), queue, slot);
         if more {
             self.ripen_at(index, read_until);
         }
@@ -370,7 +372,6 @@ impl Partition {
         (port, in_vc): (u16, u8),
         queue: Queue,
         slot: Slot,
-        waited_from: Cycle,
     ) -> Cycle {
         let (now, out) = (self.now, queue.out);
         let (input_index, out_index) = (base + u32::from(port), base + u32::from(out));
@@ -378,6 +379,7 @@ impl Partition {
         let output = &mut self.outputs[out_index as usize];
         let size = u32::from(queue.size);
         let Slot { mut packet, arrival, .. } = slot;
+        let waited_from = arrival.max(input.busy_until);
 
         // The crossbar is held until the tail has passed. The tail of an injected packet is already
         // in the queue.
@@ -432,12 +434,12 @@ impl Partition {
             }
             if self.watches.injections {
                 let state = &self.routers[router as usize];
-                let queue = injection_queue(state, input_index, now);
+                let queue = injection_queue(state, (input_index, in_vc), now);
                 // A copy, so that the packet itself can stay in registers.
                 let header = packet.header;
                 self.routing.injection(queue, Injection::Left, &header);
             }
-            self.inject(upstream.port, router, &packet, now - waited_from);
+            self.inject((upstream.port, in_vc), router, &packet, now - waited_from);
         } else {
             self.return_credit(upstream, in_vc, queue.size);
         }
@@ -453,12 +455,11 @@ impl Partition {
 
     /// A packet leaves its injection queue.
     #[inline(always)]
-    fn inject(&mut self, host: u32, router: u32, packet: &Packet, blocked: u32) {
+    fn inject(&mut self, (index, class): (u32, u8), router: u32, packet: &Packet, blocked: u32) {
         let now = self.now;
         let size = u32::from(packet.size);
-        let index = host;
-        let host = &mut self.hosts[host as usize];
-        host.queued -= size;
+        let host = &mut self.hosts[index as usize];
+        *host.queued_mut(&mut self.queued, class) -= size;
         self.collector.injected += 1;
         if self.collector.covers(now) {
             host.injected += u64::from(size);

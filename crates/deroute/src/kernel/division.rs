@@ -62,6 +62,7 @@ impl Division<'_> {
             waits: Vec::new(),
             islip: plant.voqs.then(|| Box::new(Islip::new(plant.allocator.iterations))),
             hosts: Vec::new(),
+            queued: Vec::new(),
             pool: Pool::new(),
             nics: plant.jobs.as_ref().map(|jobs| Box::new(Nics::new(jobs, horizon))),
             arrivals: Wheel::new(horizon),
@@ -126,7 +127,7 @@ impl Division<'_> {
                 let index = self.add_host(partition, host);
                 let link =
                     Link { partition: partition.index, port: index, latency: plant.host_latency };
-                (PortKind::Host, u8::MAX, 1, u32::MAX, link)
+                (PortKind::Host, u8::MAX, plant.flows.classes(), u32::MAX, link)
             }
             Peer::Router { router, port, class } => {
                 let (to, port) = self.port_in_partition(router, port);
@@ -162,7 +163,7 @@ impl Division<'_> {
             pointer: 0,
             first_request: 0,
             requests: 0,
-            vcs,
+            vcs: if kind == PortKind::Host { 1 } else { vcs },
             class,
             kind,
             awaited: false,
@@ -187,10 +188,13 @@ impl Division<'_> {
         if let (Some(jobs), Some(nics)) = (&self.plant.jobs, &mut partition.nics)
             && let Some(seat) = jobs.seat(id)
         {
-            (nic, next) = nics.add(index, seat, &jobs.jobs[seat.job as usize]);
+            let classes = self.plant.flows.classes();
+            (nic, next) = nics.add(index, seat, &jobs.jobs[seat.job as usize], classes);
         }
+        let more_queued = partition.queued.len() as u32;
+        partition.queued.extend((1..self.plant.flows.classes()).map(|_| 0));
         let (queued, injected, accepted) = (0, 0, 0);
-        let host = Host { id, source, next, queued, port, nic, injected, accepted };
+        let host = Host { id, source, next, queued, more_queued, port, nic, injected, accepted };
         partition.hosts.push(host);
         if next != Cycle::MAX {
             let at = next.min(partition.generations.horizon());

@@ -8,7 +8,7 @@ use super::allocate::Room;
 use super::packet::{Flight, NONE};
 use super::partition::Partition;
 use super::state::{Decision, Input};
-use crate::ids::{Cycle, RouterId, VcId};
+use crate::ids::{RouterId, VcId};
 use crate::topology::Topology;
 
 /// The state of all switches of a partition.
@@ -89,8 +89,6 @@ struct Port {
     output: u16,
     /// First element of the input in `Islip::turns`.
     turns: u32,
-    /// Cycle since which the input has had a packet.
-    since: Cycle,
 }
 
 const NOBODY: u16 = u16::MAX;
@@ -163,7 +161,7 @@ impl Islip {
         let turns = self.turns.len();
         self.turns.resize(turns + usize::from(ports), 0);
         let (fresh, vc, offer, turns) = (NONE, 0, NOBODY, turns as u32);
-        self.ports.push(Port { fresh, vc, pointer: 0, offer, output: 0, turns, since: 0 });
+        self.ports.push(Port { fresh, vc, pointer: 0, offer, output: 0, turns });
     }
 
     #[inline]
@@ -231,9 +229,6 @@ impl Islip {
         }
         (queue.head, queue.tail) = (fresh, fresh);
         queue.decide(decision);
-        if self.is_empty(switch, Set::Of(input)) {
-            self.ports[index].since = partition.now;
-        }
         self.insert(switch.at(Set::For(decision.out)), input);
         self.insert(switch.at(Set::Of(input)), decision.out);
         self.insert(switch.at(Set::Asked), decision.out);
@@ -243,8 +238,7 @@ impl Islip {
     fn grant(&mut self, partition: &mut Partition, switch: Switch, base: u32) {
         for word in 0..switch.words {
             let asked = switch.at(Set::Asked) + word as usize;
-            let mut bits =
-                self.sets[asked] & self.sets[switch.at(Set::Writable) + word as usize];
+            let mut bits = self.sets[asked] & self.sets[switch.at(Set::Writable) + word as usize];
             self.sets[asked] = bits;
             while bits != 0 {
                 let output = word as u16 * 64 + bits.trailing_zeros() as u16;
@@ -304,13 +298,7 @@ impl Islip {
 
     /// The first VC, in turn, of an input whose head can go to an output that is not being written.
     #[inline]
-    fn ready(
-        &self,
-        partition: &mut Partition,
-        base: u32,
-        input: u16,
-        output: u16,
-    ) -> Option<u8> {
+    fn ready(&self, partition: &mut Partition, base: u32, input: u16, output: u16) -> Option<u8> {
         let index = (base + u32::from(input)) as usize;
         let (lanes, vcs) =
             (first_lane(&partition.inputs[index], output), partition.inputs[index].vcs);
@@ -355,9 +343,7 @@ impl Islip {
         } else {
             queue.decide(self.decisions[slot.next as usize]);
         }
-        for (set, port) in
-            [(Set::Readable, input), (Set::Writable, output), (Set::Asked, output)]
-        {
+        for (set, port) in [(Set::Readable, input), (Set::Writable, output), (Set::Asked, output)] {
             self.remove(switch.at(set), port);
         }
         partition.inputs[index].request = vc;
@@ -369,8 +355,7 @@ impl Islip {
             port.pointer = output + 1;
             partition.outputs[(base + u32::from(output)) as usize].pointer = input + 1;
         }
-        let waited_from = port.since.max(partition.inputs[index].busy_until);
-        let until = partition.cross(base, (input, vc), gone, slot, waited_from);
+        let until = partition.cross(base, (input, vc), gone, slot);
         partition.ripenings.push(until, index as u32);
     }
 
@@ -390,8 +375,7 @@ impl Islip {
             let index = (base + u32::from(port)) as usize;
             let (input, output) = (&partition.inputs[index], &partition.outputs[index]);
             let idle = [input.busy_until < partition.now, output.busy_until < partition.now];
-            if has(Set::Fresh, port)
-                || idle != [has(Set::Readable, port), has(Set::Writable, port)]
+            if has(Set::Fresh, port) || idle != [has(Set::Readable, port), has(Set::Writable, port)]
             {
                 return Err(format!("port {port} is not as idle as it is thought to be"));
             }

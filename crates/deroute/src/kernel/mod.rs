@@ -135,12 +135,13 @@ impl Simulation {
     /// one is the port of the destination host. `None` if the packet never arrives, or if a host
     /// does not exist.
     pub fn trace(&self, from: HostId, to: HostId, seed: u64) -> Option<Vec<(RouterId, Hop)>> {
-        let (plan, topology) = (&self.plant.routing, &*self.plant.topology);
+        let Plant { routing, flows, .. } = &*self.plant;
+        let topology = &*self.plant.topology;
         let exists = |host: HostId| host.0 < topology.hosts();
         if !exists(from) || !exists(to) {
             return None;
         }
-        crate::routing::trace(plan, topology, (from, to), seed)
+        crate::routing::trace((routing, flows), topology, (from, to), seed)
     }
 
     /// For every router and port, in order, the number of destination hosts to which packets leave
@@ -148,7 +149,8 @@ impl Simulation {
     /// empty queue while `waiting` phits wait on each other one (`None` for more than any buffer holds).
     pub fn destinations(&self, waiting: Option<u32>) -> Vec<u32> {
         let waiting = waiting.unwrap_or(1 << 30);
-        crate::routing::destinations(&self.plant.routing, &*self.plant.topology, waiting)
+        let Plant { routing, flows, topology, .. } = &*self.plant;
+        crate::routing::destinations((routing, flows), &**topology, waiting)
     }
 
     /// Runs the simulation. `watch` is called several times a second.
@@ -397,11 +399,12 @@ fn footprint(plant: &Plant) -> Footprint {
     let ports = u64::from(*plant.port_bases().last().unwrap_or(&0));
     let (hosts, routers) = (u64::from(topology.hosts()), u64::from(topology.routers()));
     let links = u64::from(plant.links());
+    let injection_queues = hosts * u64::from(plant.flows.classes());
     let vcs = plant.classes.iter().map(|c| u64::from(c.vcs)).max().unwrap_or(1);
     let per_port = bytes::<state::Input>() + bytes::<state::Output>();
     let fixed = ports * per_port as u64
         + plant.queues() * bytes::<state::Queue>() as u64
-        + (links * vcs + hosts) * bytes::<u32>() as u64
+        + (links * vcs + injection_queues) * bytes::<u32>() as u64
         + if plant.voqs { islip::footprint(topology) } else { 0 }
         + hosts * bytes::<state::Host>() as u64
         + routers * (bytes::<state::Router>() + bytes::<[u32; PathKind::ALL.len()]>()) as u64
@@ -410,11 +413,14 @@ fn footprint(plant: &Plant) -> Footprint {
     let packet = bytes::<packet::Slot>() as u64;
     let deepest = plant.classes.iter().map(|c| u64::from(c.buffer) * u64::from(c.vcs)).max();
     let in_network = (links * deepest.unwrap_or(0)).div_ceil(smallest);
-    let host_queues = hosts * u64::from(plant.nic_queue()).div_ceil(smallest);
+    let host_queues = injection_queues * u64::from(plant.nic_queue()).div_ceil(smallest);
     let Some((ranks, packets)) = jobs::footprint(plant, in_network + host_queues) else {
         let worst = match plant.injection_queue {
             u32::MAX => u64::MAX,
-            queue => fixed + (in_network + hosts * u64::from(queue).div_ceil(smallest)) * packet,
+            queue => {
+                let injecting = injection_queues * u64::from(queue).div_ceil(smallest);
+                fixed + (in_network + injecting) * packet
+            }
         };
         return Footprint { fixed_bytes: fixed, worst_bytes: worst, message_phits: 0 };
     };

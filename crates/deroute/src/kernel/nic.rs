@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::packet::{Flight, NONE, Packet};
 use super::partition::Partition;
+use super::plant::Plant;
 use super::state::Mail;
 use super::wheel::Wheel;
 use crate::ids::{Cycle, HostId};
 use crate::probe::messages::{Message, Record};
-use crate::routing::Header;
+use crate::routing::{Flows, Header};
 use crate::workload::process::{Assembly, Letter, Office, Placed, Process, State};
 use crate::workload::{Job, Jobs, Seat};
 
@@ -98,7 +99,8 @@ pub(super) struct Nic {
     host: u32,
     pub(super) seat: Seat,
     pub(super) process: Process,
-    backlog: VecDeque<Outgoing>,
+    /// Messages to be cut, by class.
+    backlogs: Box<[VecDeque<Outgoing>]>,
     /// Messages that have arrived in part, by sender and number.
     incoming: BTreeMap<(u32, u32), Assembly>,
     /// Phits that wait for a packet before them.
@@ -111,6 +113,24 @@ pub(super) struct Nic {
     next_cut: Cycle,
     /// Cycle in which the rank has ended.
     pub(super) ended: Option<Cycle>,
+}
+
+impl Outgoing {
+    /// Phits of its next packet.
+    fn packet(&self, largest: u16) -> u32 {
+        (self.letter.phits - self.cut).min(largest.into())
+    }
+}
+
+impl Nic {
+    /// The class of the message to cut a packet off: of those that are first in their class and whose next
+    /// packet fits, the one that was sent first.
+    fn next_class(&self, largest: u16, room: impl Fn(u8) -> u32) -> Option<u8> {
+        let firsts =
+            (0..).zip(&self.backlogs).filter_map(|(c, backlog)| Some((c, backlog.front()?)));
+        let fitting = firsts.filter(|(class, next)| next.packet(largest) <= room(*class));
+        fitting.min_by_key(|(_, next)| next.letter.serial).map(|(class, _)| class)
+    }
 }
 
 /// The interfaces of a partition.
@@ -127,8 +147,10 @@ pub(super) struct Nics {
 /// Takes what a rank reports.
 struct Desk<'a> {
     job: &'a Job,
+    flows: &'a Flows,
+    from: HostId,
     now: Cycle,
-    backlog: &'a mut VecDeque<Outgoing>,
+    backlogs: &'a mut [VecDeque<Outgoing>],
     record: &'a mut Record,
 }
 
@@ -136,7 +158,13 @@ impl Office for Desk<'_> {
     fn send(&mut self, letter: Letter) {
         let to = self.job.hosts[letter.to as usize];
         self.record.sent += 1;
-        self.backlog.push_back(Outgoing { letter, to, cut: 0, issued: self.now });
+        let class = self.flows.class(self.from, to);
+        self.backlogs[usize::from(class)].push_back(Outgoing {
+            letter,
+            to,
+            cut: 0,
+            issued: self.now,
+        });
     }
 
     fn iteration(&mut self, iteration: u32) {
@@ -156,14 +184,14 @@ impl Nics {
     }
 
     /// Adds the interface of a host; returns its index and the cycle in which its rank begins.
-    pub(super) fn add(&mut self, host: u32, seat: Seat, job: &Job) -> (u32, Cycle) {
+    pub(super) fn add(&mut self, host: u32, seat: Seat, job: &Job, classes: u8) -> (u32, Cycle) {
         let mut process = Process::new(seat.rank);
         process.state = State::Computing(job.start);
         self.nics.push(Nic {
             host,
             seat,
             process,
-            backlog: VecDeque::new(),
+            backlogs: (0..classes).map(|_| VecDeque::new()).collect(),
             incoming: BTreeMap::new(),
             held: 0,
             timer: 0,
@@ -175,11 +203,13 @@ impl Nics {
     }
 
     /// Lets a rank go on. Returns the cycle of an event that is needed to end its computation.
-    fn work(&mut self, index: u32, jobs: &Jobs, now: Cycle, horizon: Cycle) -> Option<Cycle> {
+    fn work(&mut self, index: u32, plant: &Plant, now: Cycle, horizon: Cycle) -> Option<Cycle> {
+        let jobs = plant.jobs.as_ref()?;
         let nic = &mut self.nics[index as usize];
         let job = &jobs.jobs[nic.seat.job as usize];
         let record = &mut self.records[nic.seat.job as usize];
-        let mut desk = Desk { job, now, backlog: &mut nic.backlog, record };
+        let (flows, from) = (&plant.flows, job.hosts[nic.seat.rank as usize]);
+        let mut desk = Desk { job, flows, from, now, backlogs: &mut nic.backlogs, record };
         nic.process.advance(job, now, &mut desk);
         match nic.process.state {
             State::Computing(until) if nic.timer <= now => {
@@ -312,9 +342,9 @@ impl Partition {
     #[cold]
     pub(super) fn drive(&mut self, host: u32) {
         let now = self.now;
-        let (Some(nics), Some(jobs)) = (&mut self.nics, &self.plant.jobs) else { return };
+        let Some(nics) = &mut self.nics else { return };
         let nic = self.hosts[host as usize].nic;
-        if let Some(at) = nics.work(nic, jobs, now, self.generations.horizon()) {
+        if let Some(at) = nics.work(nic, &self.plant, now, self.generations.horizon()) {
             self.generations.push(at, host);
         }
         if let Some(flight) = self.cut(host) {
@@ -334,20 +364,23 @@ impl Partition {
         let host = &mut self.hosts[host as usize];
         let nic = &mut nics.nics[host.nic as usize];
         let rank = nic.process.rank();
-        let next = nic.backlog.front_mut().filter(|_| nic.next_cut <= self.now)?;
-        let size = (next.letter.phits - next.cut).min(jobs.packet.into());
-        if host.queued + size > plant.nic_queue() {
+        if nic.next_cut > self.now {
             return None;
         }
+        let room = |class| plant.nic_queue() - host.queued(&self.queued, class);
+        let class = nic.next_class(jobs.packet, room)?;
+        let backlog = &mut nic.backlogs[usize::from(class)];
+        let next = backlog.front_mut()?;
+        let size = next.packet(jobs.packet);
         let Outgoing { letter, to, cut: offset, issued } = *next;
         next.cut += size;
         nic.next_cut = self.now + 1;
         if next.cut == letter.phits {
-            nic.backlog.pop_front();
+            backlog.pop_front();
         }
         let Letter { tag, phits: length, serial, .. } = letter;
         let parcel = Parcel { injected: 0, from: rank, serial, tag, offset, length };
-        host.queued += size;
+        *host.queued_mut(&mut self.queued, class) += size;
         self.collector.generated += 1;
         let phits = u64::from(self.collector.covers(self.now)) * u64::from(size);
         self.collector.attempted_phits += phits;
@@ -359,23 +392,22 @@ impl Partition {
             port: plant.topology.port_of(to),
             size: size as u16,
         };
-        Some(Flight { port: host.port, vc: 0, packet })
+        Some(Flight { port: host.port, vc: class, packet })
     }
 
     /// Sees to it that a packet is cut in the next cycle, if there is one and room for it.
     #[cold]
     pub(super) fn refill(&mut self, host: u32) {
         let (Some(nics), Some(jobs)) = (&mut self.nics, &self.plant.jobs) else { return };
-        let (queued, nic) = (self.hosts[host as usize].queued, self.hosts[host as usize].nic);
-        if nic == NONE {
+        let (state, index) = (&self.hosts[host as usize], host);
+        if state.nic == NONE {
             return;
         }
-        let (nic, soon) = (&mut nics.nics[nic as usize], self.now + 1);
-        let Some(next) = nic.backlog.front() else { return };
-        let size = (next.letter.phits - next.cut).min(jobs.packet.into());
-        if nic.refill_at != soon && queued + size <= self.plant.nic_queue() {
+        let (nic, soon) = (&mut nics.nics[state.nic as usize], self.now + 1);
+        let room = |class| self.plant.nic_queue() - state.queued(&self.queued, class);
+        if nic.refill_at != soon && nic.next_class(jobs.packet, room).is_some() {
             nic.refill_at = soon;
-            self.generations.push(soon, host);
+            self.generations.push(soon, index);
         }
     }
 }

@@ -44,6 +44,8 @@ pub(super) struct Partition {
     /// The same, where inputs have a queue per output.
     pub(super) islip: Option<Box<Islip>>,
     pub(super) hosts: Vec<Host>,
+    /// Phits in the injection queues of classes other than 0, per host.
+    pub(super) queued: Vec<u32>,
     pub(super) pool: Pool,
     /// Interfaces of the hosts that run a rank, and what packets carry, in a run with a workload.
     pub(super) nics: Option<Box<Nics>>,
@@ -208,13 +210,13 @@ impl Partition {
 
     /// Stores a packet whose head arrives at an input port.
     #[inline(always)]
-    pub(super) fn store(&mut self, Flight { port, packet, .. }: Flight) -> u32 {
+    pub(super) fn store(&mut self, Flight { port, vc, packet }: Flight) -> u32 {
         let now = self.now;
         let index = self.pool.insert(packet, now);
         let input = &self.inputs[port as usize];
         if self.watches.injections && input.kind == PortKind::Host {
             let state = &self.routers[input.router as usize];
-            let queue = injection_queue(state, port, now);
+            let queue = injection_queue(state, (port, vc), now);
             // A copy, so that the packet itself can stay in registers.
             let header = packet.header;
             self.routing.injection(queue, Injection::Entered, &header);
@@ -356,11 +358,13 @@ impl Partition {
         let size = u32::from(demand.size);
         let measured = self.collector.covers(now);
         self.collector.attempted_phits += u64::from(measured) * u64::from(size);
-        if self.plant.injection_queue - host.queued < size {
+        let class = self.plant.flows.class(host.id, demand.destination);
+        let queued = host.queued_mut(&mut self.queued, class);
+        if self.plant.injection_queue - *queued < size {
             self.collector.refused += 1;
             return;
         }
-        host.queued += size;
+        *queued += size;
         self.collector.generated += 1;
         self.collector.generated_phits += u64::from(measured) * u64::from(size);
         let port = host.port;
@@ -373,7 +377,7 @@ impl Partition {
             port: topology.port_of(demand.destination),
             size: demand.size,
         };
-        let flight = Flight { port, vc: 0, packet };
+        let flight = Flight { port, vc: class, packet };
         match self.plant.host_latency {
             0 => self.enter(flight),
             latency => self.arrivals.push(now + latency, flight),
@@ -435,11 +439,15 @@ impl Partition {
     }
 }
 
-/// The injection queue behind a host port, as routing knows it.
+/// The injection queue of a class behind a host port, as routing knows it.
 #[inline]
-pub(super) fn injection_queue(router: &Router, port: u32, now: Cycle) -> routing::Queue {
+pub(super) fn injection_queue(
+    router: &Router,
+    (port, class): (u32, u8),
+    now: Cycle,
+) -> routing::Queue {
     let port = PortId((port - router.port_base) as u16);
-    routing::Queue { router: router.id, port, now }
+    routing::Queue { router: router.id, port, class, now }
 }
 
 /// Reads something of each of several ports, so that their cache lines are fetched together and

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::ids::{Cycle, PortId, RouterId, VcId};
-use crate::routing::{Fabric, Plan, Planner, Watches, queuing};
+use crate::routing::{Fabric, Flows, Plan, Planner, Watches, queuing};
 use crate::spec::{
     Allocator, AutomaticWarmup, Quantity, Scale, Sensing, SpareVcs, Spec, SpecError, Switch,
     Warmup, WarmupRule,
@@ -56,8 +56,10 @@ pub(crate) struct Plant {
     pub(crate) topology: Arc<dyn Topology>,
     pub(crate) classes: Vec<LinkClass>,
     pub(crate) host_latency: Cycle,
-    /// Phits per host; `u32::MAX` is unlimited.
+    /// Phits per host and class; `u32::MAX` is unlimited.
     pub(crate) injection_queue: u32,
+    /// Classes of the queuing scheme: the VCs of a host.
+    pub(crate) flows: Flows,
     pub(crate) pipeline: Cycle,
     pub(crate) crossbar: Crossbar,
     /// Phits per output port; `u32::MAX` is unlimited.
@@ -118,6 +120,7 @@ impl Plant {
         let fabric =
             Fabric { topology: Arc::clone(&topology), latency, vcs, buffers, classes: 1, scale };
         let routing = queuing::plan(&spec.network.queuing, fabric, routing)?;
+        let flows = Flows::new(&spec.network.queuing, &*topology);
         enough_vcs(&classes, &*topology, &routing.vcs)?;
         let sensing = spec.network.sensing;
         let agent = (routing.agent)(RouterId(0), 1);
@@ -155,6 +158,7 @@ impl Plant {
             classes,
             host_latency,
             injection_queue,
+            flows,
             pipeline: 0,
             crossbar: Crossbar::Ideal,
             output_buffer: u32::MAX,
@@ -295,7 +299,7 @@ impl Plant {
         }
     }
 
-    /// Phits in the injection queue of a host that runs a rank. Where the queue is unlimited, its
+    /// Phits in each injection queue of a host that runs a rank. Where a queue is unlimited, the
     /// interface cuts packets when they are needed to keep the router busy.
     pub(crate) fn nic_queue(&self) -> u32 {
         match self.injection_queue {

@@ -170,8 +170,10 @@ pub(super) struct Host {
     pub(super) source: Source,
     /// Cycle of its next packet.
     pub(super) next: Cycle,
-    /// Phits in its injection queue, those on their way included.
+    /// Phits in its injection queue of class 0, those on their way included.
     pub(super) queued: u32,
+    /// The same for the other classes: first counter in `Partition::queued`.
+    pub(super) more_queued: u32,
     /// Its port in `Partition::inputs` and `outputs`.
     pub(super) port: u32,
     /// The interface of its rank in `Nics::nics`; `NONE` if it generates synthetic traffic.
@@ -179,6 +181,25 @@ pub(super) struct Host {
     /// Phits in the measurement.
     pub(super) injected: u64,
     pub(super) accepted: u64,
+}
+
+impl Host {
+    /// Phits in the injection queue of a class; `more` is `Partition::queued`.
+    #[inline]
+    pub(super) fn queued(&self, more: &[u32], class: u8) -> u32 {
+        match class {
+            0 => self.queued,
+            _ => more[self.more_queued as usize + usize::from(class) - 1],
+        }
+    }
+
+    #[inline]
+    pub(super) fn queued_mut<'a>(&'a mut self, more: &'a mut [u32], class: u8) -> &'a mut u32 {
+        match class {
+            0 => &mut self.queued,
+            _ => &mut more[self.more_queued as usize + usize::from(class) - 1],
+        }
+    }
 }
 
 /// Events for another partition.

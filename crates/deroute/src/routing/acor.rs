@@ -131,8 +131,9 @@ pub(super) struct AcorPlan {
     scope: AcorScope,
     levels: Vec<Level>,
     interval: Cycle,
-    /// Ports of a router.
+    /// Ports of a router, and classes of the queuing scheme.
     ports: usize,
+    classes: usize,
 }
 
 impl AcorPlan {
@@ -163,7 +164,8 @@ impl AcorPlan {
         };
         let ports = usize::from(fabric.topology.radix(RouterId(0)));
         let levels = (0..policies.len()).map(level).collect();
-        Ok(Self { scope: spec.per, levels, interval, ports })
+        let classes = usize::from(fabric.classes);
+        Ok(Self { scope: spec.per, levels, interval, ports, classes })
     }
 
     /// Policies of all levels.
@@ -175,7 +177,7 @@ impl AcorPlan {
         let fresh = State { level: 0, blocked: 0, until: self.interval };
         let states = match self.scope {
             AcorScope::Switch => count as usize,
-            AcorScope::Packet => count as usize * self.ports,
+            AcorScope::Packet => count as usize * self.ports * self.classes,
         };
         Acor { plan: self.clone(), first, states: vec![fresh; states] }
     }
@@ -195,7 +197,7 @@ struct State {
 pub(super) struct Acor {
     plan: AcorPlan,
     first: RouterId,
-    /// By router, or by router and port.
+    /// By router, or by router, port and class.
     states: Vec<State>,
 }
 
@@ -232,7 +234,8 @@ impl Acor {
     fn settle(&mut self, queue: Queue) -> (&[Level], &mut State) {
         let (plan, router) = (&self.plan, (queue.router.0 - self.first.0) as usize);
         if plan.scope == AcorScope::Packet {
-            let state = &mut self.states[router * plan.ports + queue.port.index()];
+            let port = router * plan.ports + queue.port.index();
+            let state = &mut self.states[port * plan.classes + usize::from(queue.class)];
             return (&plan.levels, state);
         }
         let state = &mut self.states[router];
@@ -257,7 +260,40 @@ impl Acor {
         if self.follows_packets() {
             return;
         }
-        let (_, state) = self.settle(Queue { router, port: PortId(0), now });
+        let (_, state) = self.settle(Queue { router, port: PortId(0), class: 0, now });
         values.extend([f64::from(state.level) + 1.0, f64::from(state.blocked)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The level of a packet is that of its queue: packets of another class, or behind another port, do not
+    /// change it.
+    #[test]
+    fn a_level_for_every_queue() {
+        let policies = [PhaseA::G, PhaseA::Gl, PhaseA::Lgl];
+        let level = |policy| Level { policy, raise: u32::MAX, lower: 0 };
+        let plan = AcorPlan {
+            scope: AcorScope::Packet,
+            levels: policies.map(level).to_vec(),
+            interval: 500,
+            ports: 2,
+            classes: 3,
+        };
+        let mut acor = plan.agent(RouterId(7), 2);
+        let queue = |n: u16| Queue {
+            router: RouterId(7 + u32::from(n) / 6),
+            port: PortId(n / 3 % 2),
+            class: (n % 3) as u8,
+            now: 0,
+        };
+        for n in 0..12 {
+            (0..n % 3).for_each(|_| acor.blocked(queue(n)));
+        }
+        for n in 0..12 {
+            assert_eq!(acor.policy(queue(n)), policies[usize::from(n % 3)]);
+        }
     }
 }

@@ -67,8 +67,9 @@ struct ClosAd {
     topology: Arc<dyn Topology>,
     spec: ClosAdSpec,
     first: RouterId,
-    /// Ports of a router.
+    /// Ports of a router, and classes of the queuing scheme.
     ports: usize,
+    classes: usize,
     /// Of each output, phits decided on and not granted; empty unless allocation is sequential.
     decided: Vec<u32>,
     /// The decision on the head of each injection queue: output and phits.
@@ -79,6 +80,7 @@ pub fn plan(spec: &ClosAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     require_lattice(fabric, "routing.clos_ad")?;
     let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
     let vcs = topology.vcs_needed(true);
+    let classes = usize::from(fabric.classes);
     let agent = Box::new(move |first, count: u32| -> Box<dyn Routing> {
         let ports = usize::from(topology.radix(first));
         let cells = if spec.sequential { ports * count as usize } else { 0 };
@@ -87,8 +89,9 @@ pub fn plan(spec: &ClosAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
             spec: spec.clone(),
             first,
             ports,
+            classes,
             decided: vec![0; cells],
-            heads: vec![None; cells],
+            heads: vec![None; cells * classes],
         })
     });
     Ok(Plan { agent, vcs })
@@ -97,6 +100,10 @@ pub fn plan(spec: &ClosAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
 impl ClosAd {
     fn cell(&self, router: RouterId, port: PortId) -> usize {
         (router.0 - self.first.0) as usize * self.ports + port.index()
+    }
+
+    fn head(&self, router: RouterId, port: PortId, class: u8) -> usize {
+        self.cell(router, port) * self.classes + usize::from(class)
     }
 
     fn queue(&self, view: &RouterView<'_>, port: PortId) -> u32 {
@@ -172,7 +179,7 @@ impl Routing for ClosAd {
             _ => minimal,
         };
         if self.spec.sequential {
-            let (out, input) = (self.cell(at, hop.port), self.cell(at, view.input));
+            let (out, input) = (self.cell(at, hop.port), self.head(at, view.input, view.class));
             self.decided[out] += u32::from(view.size);
             self.heads[input] = Some((hop.port, view.size));
         }
@@ -187,7 +194,7 @@ impl Routing for ClosAd {
         if event != Injection::Left {
             return;
         }
-        let input = self.cell(queue.router, queue.port);
+        let input = self.head(queue.router, queue.port, queue.class);
         if let Some((port, size)) = self.heads[input].take() {
             let out = self.cell(queue.router, port);
             self.decided[out] -= u32::from(size);

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use queuing::Flows;
 pub use reach::destinations;
 pub use trace::trace;
 
@@ -164,7 +165,8 @@ pub struct Watches {
 pub enum Injection {
     /// It reached its router.
     Entered,
-    /// At the head of its queue, in a cycle in which the input port was idle, it was not granted.
+    /// It was at the head of its queue in a cycle in which the input port was idle, and no packet was granted
+    /// from there.
     Blocked,
     /// It was granted, and leaves.
     Left,
@@ -177,6 +179,8 @@ pub struct Queue {
     pub router: RouterId,
     /// Its port.
     pub port: PortId,
+    /// Its class in the queuing scheme, from 0.
+    pub class: u8,
     /// The current cycle.
     pub now: Cycle,
 }

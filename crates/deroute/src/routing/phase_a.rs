@@ -114,7 +114,10 @@ impl Detours {
         let (plan, at) = (&self.plan, view.router);
         let policy = match &mut self.acor {
             None => plan.fixed,
-            Some(acor) => acor.policy(Queue { router: at, port: view.input, now: view.now }),
+            Some(acor) => {
+                let RouterView { input: port, class, now, .. } = *view;
+                acor.policy(Queue { router: at, port, class, now })
+            }
         };
         let within = match plan.restricted {
             true => plan.topology.shared_partition(policy, (at, header.destination), view.rng),

@@ -1,39 +1,47 @@
 //! Queuing schemes: which VCs a flow may use.
 //!
 //! # What it does
-//! Puts every flow into one of several classes, and gives each class VCs of its own on every link, so that
-//! a packet that waits holds up only those of its class. Combines with any routing and any switch: where a
-//! routing needs `n` VCs, class `c` of `queues` has the VCs `c`, `c + queues`, ..., and the routing sees
-//! these alone.
+//! Puts every flow into one of several classes, and gives each class VCs of its own on every link and an
+//! injection queue of its own at every host, so that a packet that waits holds up only those of its class.
+//! Combines with any routing and any switch: where a routing needs `n` VCs, class `c` of `queues` has the
+//! VCs `c`, `c + queues`, ..., and the routing sees these alone.
 //! - `dbbm`: the destination host, modulo the number of classes.
 //! - `vftree`: source and destination switch; to consecutive destination switches from one source switch
 //!   lead different classes.
 //! - `flow2sl`: source and destination group, of as many groups of consecutive hosts as there are classes.
+//! - `blocks`: the destination alone, in blocks of consecutive hosts, modulo the number of classes.
+//! - `voqnet`: a class for every destination host.
 //!
 //! Without a scheme (1Q) all flows share the VCs.
 //!
 //! # Source
 //! Nachiondo et al., Computer Communications 2006 (DBBM); Guay et al., IPDPS 2011 (vFtree);
-//! Escudero-Sahuquillo et al., 2012 (Flow2SL); Rocher-Gonzalez et al. 2.3.
+//! Escudero-Sahuquillo et al., 2012 (Flow2SL); Dally, Carvey, Dennison, Hot Interconnects 1998 (VOQnet);
+//! Rocher-Gonzalez et al. 2.3. `blocks` is what their section 5.3 leaves to future work, a mapping that
+//! holds where routing adapts: a congested destination never has more than one class, wherever its packets
+//! turn. With blocks of `hosts / queues` it separates on the way up exactly what Flow2SL does. With blocks
+//! of Delta hosts it is independent of the ports to which K/Delta confines a destination: both together
+//! keep `queues * Delta` sets of destinations apart.
 //!
 //! # Parameters
-//! `queues`: classes (default 3).
+//! `queues`: classes (default 3). `block` of `blocks`: hosts (default 3, the paper's Delta).
 //!
 //! # Deadlock freedom
 //! That of the routing, in each class: a packet never changes its class.
 //!
 //! # Limits
 //! vFtree and Flow2SL add the numbers of both ends modulo `queues`; the papers leave the function open.
-//! Hosts and their links have no VCs. An algorithm that watches its queues from outside a packet, as
-//! Piggyback does, sees the sum over the classes.
+//! VOQnet needs as many VCs as there are hosts, at most 64: a reference for small networks. The links from
+//! switches to hosts have no VCs. An algorithm that watches its queues from outside a packet, as Piggyback
+//! does, sees the sum over the classes. DSBM (Olesinski, Eberle, Gura, ICC 2009) is no scheme of this kind:
+//! it assigns what arrives to the least occupied buffer, so that the queue depends on the state of the
+//! switch and not on the flow. `network.spare_vcs = "emptiest"` does so with the VCs of a link.
 //!
 //! # Example
 //! ```toml
 //! [network.queuing.dbbm]
 //! queues = 3
 //! ```
-
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,6 +63,10 @@ pub enum Queuing {
     Vftree(Classes),
     /// By source and destination group of hosts.
     Flow2sl(Classes),
+    /// By the block of consecutive hosts that the destination is in.
+    Blocks(Blocks),
+    /// A class for each destination host.
+    Voqnet(Voqnet),
 }
 
 /// Classes of a queuing scheme.
@@ -71,21 +83,82 @@ impl Default for Classes {
     }
 }
 
+/// Classes by blocks of destinations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Blocks {
+    /// Number of classes, 1 to 64. Default 3.
+    pub queues: u8,
+    /// Consecutive hosts that share a class, at least 1. Default 3.
+    pub block: u32,
+}
+
+impl Default for Blocks {
+    fn default() -> Self {
+        Self { queues: 3, block: 3 }
+    }
+}
+
+/// A class for each destination host: there is nothing to choose.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Voqnet {}
+
+/// Most classes: as many as a link can have VCs.
+const MOST: u32 = 64;
+
 impl Queuing {
-    fn classes(&self) -> (u8, &'static str) {
+    fn name(&self) -> &'static str {
         match self {
-            Self::Dbbm(classes) => (classes.queues, "dbbm"),
-            Self::Vftree(classes) => (classes.queues, "vftree"),
-            Self::Flow2sl(classes) => (classes.queues, "flow2sl"),
+            Self::Dbbm(_) => "dbbm",
+            Self::Vftree(_) => "vftree",
+            Self::Flow2sl(_) => "flow2sl",
+            Self::Blocks(_) => "blocks",
+            Self::Voqnet(_) => "voqnet",
+        }
+    }
+
+    fn classes(&self, topology: &dyn Topology) -> u32 {
+        match self {
+            Self::Dbbm(classes) | Self::Vftree(classes) | Self::Flow2sl(classes) => {
+                classes.queues.into()
+            }
+            Self::Blocks(blocks) => blocks.queues.into(),
+            Self::Voqnet(_) => topology.hosts(),
+        }
+    }
+
+    /// The number of classes, if the network can have them.
+    fn check(&self, topology: &dyn Topology) -> Result<u8, SpecError> {
+        let (classes, at) = (self.classes(topology), format!("network.queuing.{}", self.name()));
+        if let Self::Blocks(Blocks { block: 0, .. }) = self {
+            let error = SpecError::new(format!("{at}.block"), "a block of 0 hosts");
+            return Err(error.choices(["1 or more"]));
+        }
+        match (u8::try_from(classes), self) {
+            (Ok(classes), _) if (1..=MOST).contains(&classes.into()) => Ok(classes),
+            (_, Self::Voqnet(_)) => {
+                let message = format!("a class for each of {classes} hosts");
+                let choices = [format!("at most {MOST} hosts"), "another scheme".into()];
+                Err(SpecError::new(at, message).choices(choices))
+            }
+            _ => {
+                let message = format!("{classes} classes are out of range");
+                let choices = [format!("1 to {MOST}")];
+                Err(SpecError::new(format!("{at}.queues"), message).choices(choices))
+            }
         }
     }
 
     /// What source and destination add to the class of a flow, by host.
     fn shares(&self, topology: &dyn Topology) -> [Vec<u8>; 2] {
-        let (queues, hosts) = (u32::from(self.classes().0), topology.hosts());
+        let (queues, hosts) = (self.classes(topology), topology.hosts());
         let each = |share: &dyn Fn(u32) -> u32| (0..hosts).map(|h| share(h) as u8).collect();
+        let alone = |share: &dyn Fn(u32) -> u32| [vec![0; hosts as usize], each(share)];
         match self {
-            Self::Dbbm(_) => [vec![0; hosts as usize], each(&|host| host % queues)],
+            Self::Dbbm(_) => alone(&|host| host % queues),
+            Self::Blocks(Blocks { block, .. }) => alone(&|host| host / block % queues),
+            Self::Voqnet(_) => alone(&|host| host),
             Self::Vftree(_) => {
                 // Switches without hosts do not count.
                 let mut shares: Vec<u8> = Vec::new();
@@ -107,42 +180,46 @@ impl Queuing {
     }
 }
 
-/// The classes of all flows.
-struct Flows {
-    /// What a host adds as source and as destination.
+/// The classes of all flows; all in class 0 without a scheme.
+#[derive(Clone, Debug)]
+pub struct Flows {
+    /// What a host adds as source and as destination; empty if there is one class.
     shares: [Vec<u8>; 2],
-    /// First host of every router.
-    firsts: Vec<u32>,
     classes: u8,
 }
 
 impl Flows {
-    /// The class of a packet at the head of an injection queue.
-    #[inline]
-    fn class(&self, view: &RouterView<'_>, header: &Header) -> u8 {
-        let host = |router: RouterId, port: PortId| {
-            (self.firsts[router.index()] + u32::from(port.0)) as usize
+    /// The classes that a scheme makes, which [`plan`] has accepted.
+    pub fn new(spec: &Option<Queuing>, topology: &dyn Topology) -> Self {
+        let classes = spec.as_ref().map_or(1, |queuing| queuing.classes(topology) as u8);
+        let shares = match spec {
+            Some(queuing) if classes > 1 => queuing.shares(topology),
+            _ => Default::default(),
         };
-        let from = self.shares[0][host(view.router, view.input)];
-        let to = self.shares[1][host(header.destination, view.port)];
-        let sum = from + to;
+        Self { shares, classes }
+    }
+
+    /// Number of classes, at least 1.
+    #[inline]
+    pub fn classes(&self) -> u8 {
+        self.classes
+    }
+
+    /// The class of the packets from one host to another: the VC of their injection queue.
+    #[inline]
+    pub fn class(&self, from: HostId, to: HostId) -> u8 {
+        if self.classes == 1 {
+            return 0;
+        }
+        let sum = self.shares[0][from.index()] + self.shares[1][to.index()];
         if sum < self.classes { sum } else { sum - self.classes }
     }
-}
-
-/// First host of every router.
-fn first_hosts(topology: &dyn Topology) -> Vec<u32> {
-    let mut firsts = vec![0; topology.routers() as usize];
-    for host in (0..topology.hosts()).rev() {
-        firsts[topology.router_of(HostId(host)).index()] = host;
-    }
-    firsts
 }
 
 /// A routing whose VCs are shared out among the classes.
 struct Classified {
     inner: Box<dyn Routing>,
-    flows: Arc<Flows>,
+    classes: u8,
 }
 
 /// The queues of one class.
@@ -206,11 +283,9 @@ impl Queues for AllQueues<'_> {
 
 impl Routing for Classified {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
-        let classes = self.flows.classes;
-        let class = match header.place {
-            0 => self.flows.class(view, header),
-            _ => view.vc.0 % classes,
-        };
+        let classes = self.classes;
+        // A host's VC is the class itself.
+        let class = view.vc.0 % classes;
         let mut own = RouterView {
             router: view.router,
             input: view.input,
@@ -240,7 +315,7 @@ impl Routing for Classified {
         queues: &dyn Queues,
         messages: &mut Vec<Message>,
     ) {
-        let all = AllQueues { queues, classes: self.flows.classes };
+        let all = AllQueues { queues, classes: self.classes };
         self.inner.queues_changed(router, &all, messages);
     }
 
@@ -271,17 +346,12 @@ pub fn plan(
     planner: &Planner<'_>,
 ) -> Result<Plan, SpecError> {
     let Some(queuing) = spec else { return planner(&fabric) };
-    let (classes, name) = queuing.classes();
-    if !(1..=64).contains(&classes) {
-        let message = format!("{classes} classes are out of range");
-        let path = format!("network.queuing.{name}.queues");
-        return Err(SpecError::new(path, message).choices(["1 to 64"]));
-    }
+    let (classes, name) = (queuing.check(&*fabric.topology)?, queuing.name());
     for (class, vcs) in fabric.topology.classes().iter().zip(&mut fabric.vcs) {
         if *vcs < classes {
             let message = format!("{vcs} is too few: {name} has {classes} classes");
             let path = format!("network.links.{class}.vcs");
-            return Err(SpecError::new(path, message).choices([format!("{classes} to 64")]));
+            return Err(SpecError::new(path, message).choices([format!("{classes} to {MOST}")]));
         }
         *vcs /= classes;
     }
@@ -291,11 +361,8 @@ pub fn plan(
         let message = "this routing keeps one VC to escape through, which classes cannot share";
         return Err(SpecError::new("network.queuing", message).choices(["no queuing scheme"]));
     }
-    let topology = &*fabric.topology;
-    let shares = queuing.shares(topology);
-    let flows = Arc::new(Flows { shares, firsts: first_hosts(topology), classes });
     let agent = Box::new(move |first, count| -> Box<dyn Routing> {
-        Box::new(Classified { inner: agent(first, count), flows: Arc::clone(&flows) })
+        Box::new(Classified { inner: agent(first, count), classes })
     });
     let why = "its paths have to be free of deadlocks in each class of the queuing scheme";
     let each = |need: VcNeed| VcNeed { vcs: need.vcs.saturating_mul(classes), why, ..need };

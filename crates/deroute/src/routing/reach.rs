@@ -1,6 +1,6 @@
 //! Which destinations are routed through which port.
 
-use super::{Header, Plan, Queues, RouterView};
+use super::{Flows, Header, Plan, Queues, RouterView};
 use crate::ids::{HostId, PortId, RouterId, VcId};
 use crate::rng::{Owner, Stream};
 use crate::topology::{Peer, Topology};
@@ -32,6 +32,7 @@ struct Visit {
 
 struct Search<'a> {
     topology: &'a dyn Topology,
+    flows: &'a Flows,
     agent: Box<dyn super::Routing>,
     streams: Vec<Stream>,
     /// First port of every router.
@@ -55,7 +56,11 @@ struct Search<'a> {
 /// everything is found that an algorithm can choose by its queues or in turn, last resorts included; of
 /// what it draws, as much as so many draws show. A routing whose choice depends on the source host is
 /// followed from the first host of each router only.
-pub fn destinations(plan: &Plan, topology: &dyn Topology, others: u32) -> Vec<u32> {
+pub fn destinations(
+    (plan, flows): (&Plan, &Flows),
+    topology: &dyn Topology,
+    others: u32,
+) -> Vec<u32> {
     let mut bases = vec![0];
     for router in (0..topology.routers()).map(RouterId) {
         bases.push(bases[router.index()] + usize::from(topology.radix(router)));
@@ -64,6 +69,7 @@ pub fn destinations(plan: &Plan, topology: &dyn Topology, others: u32) -> Vec<u3
     let stream = |router| Stream::new(1, Owner::Router(router));
     let mut search = Search {
         topology,
+        flows,
         agent: (plan.agent)(RouterId(0), topology.routers()),
         streams: (0..topology.routers()).map(stream).collect(),
         bases,
@@ -87,10 +93,10 @@ impl Search<'_> {
         }
         let home = self.topology.router_of(to);
         for router in (0..self.topology.routers()).map(RouterId) {
-            let has_host = matches!(self.topology.peer(router, PortId(0)), Peer::Host(_));
-            if has_host && router != home {
-                let header = Header::new(home);
-                self.visit(Visit { router, input: PortId(0), vc: VcId(0), header });
+            let Peer::Host(from) = self.topology.peer(router, PortId(0)) else { continue };
+            if router != home {
+                let (header, vc) = (Header::new(home), VcId(self.flows.class(from, to)));
+                self.visit(Visit { router, input: PortId(0), vc, header });
             }
         }
         while let Some(visit) = self.todo.pop() {

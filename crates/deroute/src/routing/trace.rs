@@ -1,6 +1,6 @@
 //! The path of a single packet through an empty network.
 
-use super::{Header, Plan, Queues, RouterView};
+use super::{Flows, Header, Plan, Queues, RouterView};
 use crate::ids::{HostId, PortId, RouterId, VcId};
 use crate::rng::{Owner, Stream};
 use crate::topology::{Hop, Peer, Topology};
@@ -24,7 +24,7 @@ const LONGEST: usize = 255;
 /// The hops of a packet from `from` to `to`, with the router that takes each; the last one is the
 /// port of the destination host. `None` if it does not arrive.
 pub fn trace(
-    plan: &Plan,
+    (plan, flows): (&Plan, &Flows),
     topology: &dyn Topology,
     (from, to): (HostId, HostId),
     seed: u64,
@@ -32,7 +32,7 @@ pub fn trace(
     let mut agent = (plan.agent)(RouterId(0), topology.routers());
     let mut header = Header::new(topology.router_of(to));
     let (mut at, mut input) = (topology.router_of(from), topology.port_of(from));
-    let mut vc = VcId(0);
+    let mut vc = VcId(flows.class(from, to));
     let mut path = Vec::new();
     while path.len() < LONGEST {
         header.arrive(at);

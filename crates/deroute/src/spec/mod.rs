@@ -250,8 +250,8 @@ pub enum Pointer {
 pub struct Nic {
     /// Delay between host and router, each way. Default 0.
     pub latency: Quantity,
-    /// Injection queue of a host; unlimited when absent. A packet generated while it is full is
-    /// refused: it counts as offered, not as generated.
+    /// Injection queue of a host, for each class of the queuing scheme; unlimited when absent. A packet
+    /// generated while it is full is refused: it counts as offered, not as generated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub injection_queue: Option<Quantity>,
 }

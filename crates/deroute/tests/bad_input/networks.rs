@@ -179,6 +179,27 @@ fn trees_graphs_queues_and_hot_spots() {
         ),
         (
             TREE,
+            "network.queuing",
+            "{ blocks = { block = 0 } }",
+            "network.queuing.blocks.block",
+            &["1 or more"],
+        ),
+        (
+            TREE,
+            "network.queuing",
+            "{ voqnet = {} }",
+            "network.links.level1.vcs",
+            &["9 is too few", "16 classes"],
+        ),
+        (
+            "{ crossbar = { hosts = 65 } }",
+            "network.queuing",
+            "{ voqnet = {} }",
+            "network.queuing.voqnet",
+            &["each of 65 hosts", "at most 64 hosts"],
+        ),
+        (
+            TREE,
             "traffic.hotspots",
             "[{ destinations = { any = [16] } }]",
             "traffic.hotspots[0].destinations.any[0]",

@@ -8,9 +8,7 @@ use deroute::probe::PathKind;
 use deroute::spec::{Spec, Warmup};
 use deroute::topology::Peer;
 
-use super::support::catalogue::{
-    INJECTIONS, LATTICE_PATTERNS, LATTICE_ROUTINGS, LATTICES, SIZES,
-};
+use super::support::catalogue::{INJECTIONS, LATTICE_PATTERNS, LATTICE_ROUTINGS, LATTICES, SIZES};
 use super::support::{self, value};
 
 fn dressed(lattice: &str, routing: &str, pattern: &str, turn: usize) -> Spec {

@@ -7,9 +7,7 @@ use deroute::routing::{Header, Queues, RouterView};
 use deroute::spec::{Spec, Warmup};
 use deroute::topology::{Hop, Peer};
 
-use super::support::catalogue::{
-    HOTSPOTS, INJECTIONS, QUEUINGS, SIZES, TREE_ROUTINGS, TREES,
-};
+use super::support::catalogue::{HOTSPOTS, INJECTIONS, QUEUINGS, SIZES, TREE_ROUTINGS, TREES};
 use super::support::{self, value};
 
 fn dressed(tree: &str, routing: &str, turn: usize) -> Spec {
@@ -220,6 +218,7 @@ fn classes_of_flows() {
     let class = |queuing: &str, from: u32, to: u32| {
         let mut spec = support::network("{ rlft = { ports = 6, stages = 2 } }");
         spec.network.queuing = Some(value(queuing));
+        spec.network.links.get_mut("level1").unwrap().vcs = 18;
         let path = Simulation::build(&spec).unwrap().trace(HostId(from), HostId(to), 1).unwrap();
         path[0].1.vc.0
     };
@@ -230,6 +229,10 @@ fn classes_of_flows() {
         assert_eq!(u32::from(class("{ dbbm = {} }", from, to)), to % 3);
         assert_eq!(u32::from(class("{ vftree = {} }", from, to)), (from / 3 + to / 3) % 3);
         assert_eq!(u32::from(class("{ flow2sl = {} }", from, to)), (from / 6 + to / 6) % 3);
+        assert_eq!(u32::from(class("{ blocks = {} }", from, to)), to / 3 % 3);
+        let blocks = "{ blocks = { queues = 4, block = 2 } }";
+        assert_eq!(u32::from(class(blocks, from, to)), to / 2 % 4);
+        assert_eq!(u32::from(class("{ voqnet = {} }", from, to)), to);
     }
 }
 

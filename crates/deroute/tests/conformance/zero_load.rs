@@ -11,7 +11,7 @@ use std::sync::Arc;
 use deroute::Simulation;
 use deroute::ids::{HostId, PortId, RouterId, VcId};
 use deroute::rng::{Owner, Stream};
-use deroute::routing::{self, Fabric, Header, Injection, Queue, Queues, RouterView};
+use deroute::routing::{self, Fabric, Flows, Header, Injection, Queue, Queues, RouterView};
 use deroute::spec::{Quantity, Scale, Spec, Switch, Topology};
 use deroute::topology::{Leg, Peer};
 use deroute::traffic::{Setting, Workload};
@@ -95,6 +95,7 @@ fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
     let topology = deroute::topology::build(&spec.network.topology).unwrap();
     let fabric = fabric(spec, &topology);
     let agents = agents(spec, fabric.clone());
+    let flows = Flows::new(&spec.network.queuing, &*topology);
     let mut agent = agents(RouterId(0), topology.routers());
     let mut streams: Vec<Stream> = (0..topology.routers())
         .map(|router| Stream::new(spec.run.seed, Owner::Router(router)))
@@ -104,10 +105,11 @@ fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
         let mut header = Header::new(topology.router_of(packet.to));
         let mut at = topology.router_of(packet.from);
         let mut input = topology.port_of(packet.from);
-        let mut vc = VcId(0);
+        let class = flows.class(packet.from, packet.to);
+        let mut vc = VcId(class);
         let mut total = 2 * nic + packet.size + pipeline;
         let now = packet.generated + nic;
-        let source = Queue { router: at, port: input, now };
+        let source = Queue { router: at, port: input, class, now };
         let watched = agent.watches().injections;
         if watched {
             agent.injection(source, Injection::Entered, &header);

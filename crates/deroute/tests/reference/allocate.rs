@@ -5,7 +5,7 @@ use deroute::routing::{Injection, Queue, Queues, RouterView};
 use deroute::spec::{Arbiter, Pointer};
 use deroute::topology::{Leg, Peer};
 
-use super::switch::{Queued, Waiting, Wish};
+use super::switch::{Lane, Queued, Waiting, Wish};
 use super::{Model, Parcel};
 
 /// An input port asks for an output.
@@ -24,18 +24,36 @@ impl Model {
         let considered: Vec<(usize, usize)> = (0..ports)
             .filter(|&port| self.routers[router].input_idle(port))
             .filter(|&port| matches!(self.routers[router].peers[port], Peer::Host(_)))
-            .filter_map(|port| {
-                let lane = &self.routers[router].inputs[port].lanes[0];
-                lane.waiting.front().map(|head| (port, head.packet))
+            .flat_map(|port| {
+                let (lanes, voqs) = (&self.routers[router].inputs[port].lanes, self.net.voqs);
+                // One that is behind another in its virtual queue begins to count anew with it.
+                let heads = move |lane: &Lane| if voqs { lane.waiting.len() } else { 1 };
+                lanes.iter().flat_map(move |lane| {
+                    lane.waiting.iter().take(heads(lane)).map(move |head| (port, head.packet))
+                })
             })
             .collect();
-        for &(port, _) in &considered {
-            self.routers[router].inputs[port].considered += 1;
+        for &(_, packet) in &considered {
+            self.packets[packet].blocked += 1;
         }
         if self.net.voqs {
             self.islip(router);
-            return;
+        } else {
+            self.rounds(router);
         }
+        for (port, packet) in considered {
+            if !self.routers[router].input_idle(port) {
+                // Something was granted: the others begin to count anew.
+                self.packets[packet].blocked = 0;
+            } else if self.watches.blocked {
+                self.tell(router, port, packet, Injection::Blocked);
+            }
+        }
+    }
+
+    /// Rounds of input and output arbitration.
+    fn rounds(&mut self, router: usize) {
+        let ports = self.routers[router].inputs.len();
         let mut contenders: Vec<usize> = (0..ports).collect();
         for _ in 0..self.net.allocator.iterations {
             let requests: Vec<Request> =
@@ -53,18 +71,13 @@ impl Model {
             }
             contenders.sort_unstable();
         }
-        for (port, packet) in considered {
-            let waits = self.routers[router].inputs[port].lanes[0].waiting.front();
-            if self.watches.blocked && waits.is_some_and(|head| head.packet == packet) {
-                self.tell(router, port, packet, Injection::Blocked);
-            }
-        }
     }
 
     /// Tells the agent what happened to a packet in an injection queue.
     pub(super) fn tell(&mut self, router: usize, port: usize, packet: usize, event: Injection) {
         let (router, port) = (RouterId(router as u32), PortId(port as u16));
-        let queue = Queue { router, port, now: self.now };
+        let class = self.packets[packet].class as u8;
+        let queue = Queue { router, port, class, now: self.now };
         self.agent.injection(queue, event, &self.packets[packet].header);
     }
 
@@ -128,7 +141,12 @@ impl Model {
         }
     }
 
-    pub(super) fn route(&mut self, router: usize, (input, vc): (usize, usize), packet: usize) -> Wish {
+    pub(super) fn route(
+        &mut self,
+        router: usize,
+        (input, vc): (usize, usize),
+        packet: usize,
+    ) -> Wish {
         let (id, input) = (RouterId(router as u32), PortId(input as u16));
         let packet = &mut self.packets[packet];
         let size = packet.size as u16;
@@ -217,13 +235,12 @@ impl Model {
         let here = &mut self.routers[router];
         let size = self.packets[here.inputs[input].lanes[vc].waiting[place].packet].size;
         let index = here.connect((input, vc, place), size, now);
-        let considered = std::mem::take(&mut here.inputs[input].considered);
         let packet = &mut self.packets[index];
         match here.peers[input] {
             Peer::Host(host) => {
-                self.hosts[host.index()].queued -= size;
-                // This cycle was not in vain.
-                packet.blocked = considered - 1;
+                self.hosts[host.index()].queued[packet.class] -= size;
+                // Counted when it was considered in this cycle.
+                packet.blocked -= 1;
                 packet.injected = now;
                 self.record.inject(router, packet);
                 if self.watches.injections {

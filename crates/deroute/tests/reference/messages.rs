@@ -188,29 +188,45 @@ impl Model {
         }
     }
 
-    /// A host puts one packet into its injection queue, if there is one and room for it.
+    /// The place in a host's outbox of the message to be cut, its class, and the phits of the next packet:
+    /// messages wait for those of their class alone, and for room in its queue.
+    fn next_cut(&self, host: usize) -> Option<(usize, usize, u32)> {
+        let office = self.office.as_ref()?;
+        let outbox = &office.ranks[host].as_ref()?.outbox;
+        let mut waiting = Vec::new();
+        for (place, (index, cut)) in outbox.iter().enumerate() {
+            let message = &office.messages[*index];
+            let size = (message.phits.len() as u32 - cut).min(office.jobs.packet.into());
+            let class = usize::from(self.net.flows.class(HostId(host as u32), message.to));
+            let fits = u64::from(self.hosts[host].queued[class] + size) <= self.net.nic_queue;
+            if fits && !waiting.contains(&class) {
+                return Some((place, class, size));
+            }
+            waiting.push(class);
+        }
+        None
+    }
+
+    /// A host puts one packet into an injection queue, if there is one and room for it.
     fn cut(&mut self, host: usize) {
+        let Some((place, class, size)) = self.next_cut(host) else { return };
         let Some(office) = &mut self.office else { return };
         let Some(rank) = &mut office.ranks[host] else { return };
-        let Some((index, cut)) = rank.outbox.front_mut() else { return };
+        let (index, cut) = &mut rank.outbox[place];
         let message = &office.messages[*index];
-        let length = message.phits.len() as u32;
-        let size = (length - *cut).min(office.jobs.packet.into());
-        if u64::from(self.hosts[host].queued + size) > self.net.nic_queue {
-            return;
-        }
         office.parts.push((*index, *cut));
         *cut += size;
         let (destination, generated) = (message.to, message.issued);
-        if *cut == length {
-            rank.outbox.pop_front();
+        if *cut == message.phits.len() as u32 {
+            rank.outbox.remove(place);
         }
-        self.hosts[host].queued += size;
+        self.hosts[host].queued[class] += size;
         self.record.attempt(self.now, size, true);
         let packet = self.packets.len();
         self.packets.push(Packet {
             source: HostId(host as u32),
             destination,
+            class,
             size,
             generated,
             injected: u32::MAX,

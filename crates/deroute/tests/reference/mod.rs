@@ -35,11 +35,13 @@ use switch::{Departure, Queued, Router};
 struct Packet {
     source: HostId,
     destination: HostId,
+    /// Its class in the queuing scheme.
+    class: usize,
     size: u32,
     generated: u32,
     /// Cycle of the first grant.
     injected: u32,
-    /// Cycles in which its port was considered for injection in vain before it was granted.
+    /// Cycles in a row in which it could have been granted for injection and nothing was.
     blocked: u32,
     header: Header,
 }
@@ -68,8 +70,8 @@ enum Parcel {
 struct Host {
     source: Source,
     next: u32,
-    /// Phits in the injection queue.
-    queued: u32,
+    /// Phits in the injection queue of each class.
+    queued: Vec<u32>,
 }
 
 /// The network in motion.
@@ -103,7 +105,7 @@ impl Model {
             (0..topology.routers()).map(|r| Stream::new(spec.run.seed, Owner::Router(r))).collect();
         let host = |h: u32| {
             let (source, next) = net.workload.source(HostId(h), spec.run.seed);
-            Host { source, next, queued: 0 }
+            Host { source, next, queued: vec![0; usize::from(net.flows.classes())] }
         };
         let hosts = (0..topology.hosts()).map(host).collect();
         let agent = (net.plan.agent)(RouterId(0), topology.routers());
@@ -191,17 +193,19 @@ impl Model {
             let demand = self.net.workload.demand(id, &mut host.source, now);
             host.next = self.net.workload.next(id, &mut host.source, Some(now));
             let size = u32::from(demand.size);
-            let fits = u64::from(host.queued) + u64::from(size) <= self.net.injection_queue;
+            let class = usize::from(self.net.flows.class(id, demand.destination));
+            let fits = u64::from(host.queued[class] + size) <= self.net.injection_queue;
             self.record.attempt(now, size, fits);
             if !fits {
                 continue;
             }
-            host.queued += size;
+            host.queued[class] += size;
             let to = self.net.topology.router_of(demand.destination);
             let packet = self.packets.len();
             self.packets.push(Packet {
                 source: id,
                 destination: demand.destination,
+                class,
                 size,
                 generated: now,
                 injected: u32::MAX,
@@ -217,11 +221,11 @@ impl Model {
 
     /// A generated packet reaches its router, whole.
     fn enter(&mut self, packet: usize) {
-        let Packet { source, size, .. } = self.packets[packet];
+        let Packet { source, class, size, .. } = self.packets[packet];
         let router = self.net.topology.router_of(source).index();
         let port = self.net.topology.port_of(source).index();
         for index in 0..size {
-            self.routers[router].accept(port, 0, Phit { packet, index });
+            self.routers[router].accept(port, class, Phit { packet, index });
         }
         if self.watches.injections {
             self.tell(router, port, packet, Injection::Entered);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deroute::ids::RouterId;
-use deroute::routing::{self, Fabric, Plan};
+use deroute::routing::{self, Fabric, Flows, Plan};
 use deroute::spec::{Allocator, Quantity, Scale, Sensing, SpareVcs, Spec, Switch, Warmup};
 use deroute::topology::{self, Topology};
 use deroute::traffic::{Setting, Workload};
@@ -21,6 +21,7 @@ pub(super) struct Resolved {
     pub(super) topology: Arc<dyn Topology>,
     pub(super) classes: Vec<Class>,
     pub(super) plan: Plan,
+    pub(super) flows: Flows,
     pub(super) workload: Workload,
     pub(super) jobs: Option<Jobs>,
     /// Phits that a host with a rank keeps in its injection queue.
@@ -74,6 +75,7 @@ impl Resolved {
         let planner = |fabric: &Fabric| routing::build(&spec.routing, fabric);
         let plan = routing::queuing::plan(&spec.network.queuing, fabric, &planner)
             .expect("a possible routing");
+        let flows = Flows::new(&spec.network.queuing, &*topology);
         let escapes = (plan.agent)(RouterId(0), 1).escape().is_some();
         let need = |name: &&str| plan.vcs.iter().find(|need| need.class == *name);
         let needs = topology.classes().iter().map(need);
@@ -104,6 +106,7 @@ impl Resolved {
             topology,
             classes,
             plan,
+            flows,
             workload,
             jobs,
             nic_queue,

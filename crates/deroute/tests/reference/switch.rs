@@ -48,8 +48,6 @@ pub(super) struct Input {
     pub(super) pointer: usize,
     /// With virtual output queues: the VC that comes first, for each output.
     pub(super) turns: Vec<usize>,
-    /// Cycles since the last grant in which a packet was considered.
-    pub(super) considered: u32,
     crossing: Option<Crossing>,
 }
 
@@ -97,7 +95,7 @@ impl Router {
         let ports = net.topology.radix(id);
         let peers: Vec<Peer> = (0..ports).map(|p| net.topology.peer(id, PortId(p))).collect();
         let vcs = |peer: &Peer| match peer {
-            Peer::Host(_) => 1,
+            Peer::Host(_) => net.flows.classes().into(),
             Peer::Router { class, .. } => net.classes[usize::from(*class)].vcs,
             Peer::Unused => 0,
         };
@@ -105,7 +103,6 @@ impl Router {
             lanes: (0..vcs(peer)).map(|_| Lane::default()).collect(),
             pointer: 0,
             turns: vec![0; usize::from(ports)],
-            considered: 0,
             crossing: None,
         };
         let output = |peer: &Peer| Output {

@@ -230,11 +230,12 @@ pub const TREE_ROUTINGS: [&str; 15] = [
 ];
 
 /// Queuing schemes; the first is none.
-pub const QUEUINGS: [Option<&str>; 4] = [
+pub const QUEUINGS: [Option<&str>; 5] = [
     None,
     Some("{ dbbm = { queues = 3 } }"),
     Some("{ vftree = { queues = 2 } }"),
     Some("{ flow2sl = {} }"),
+    Some("{ blocks = { queues = 2, block = 3 } }"),
 ];
 
 /// Hot spots of networks with at least 8 hosts; the first are none.
