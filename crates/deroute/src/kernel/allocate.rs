@@ -3,7 +3,8 @@
 use super::packet::{NONE, Packet, Slot};
 use super::partition::{Partition, injection_queue};
 use super::plant::Crossbar;
-use super::state::{Input, PortKind, PortQueues, Queue};
+use super::queues::PortQueues;
+use super::state::{Input, PortKind, Queue};
 use crate::ids::{Cycle, PortId, VcId};
 use crate::probe::collect::Delivery;
 use crate::routing::{Injection, RouterView, Watches};
@@ -216,8 +217,8 @@ impl Partition {
     /// Decides where the head of a queue goes.
     #[inline(never)]
     fn route(&mut self, router: u32, base: u32, input: usize, queue: usize) {
-        let Self { routers, inputs, outputs, credits, plant, unsettled, .. } = self;
-        let Self { routing, queues, pool, now, vcs, .. } = self;
+        let Self { routers, inputs, outputs, credits, plant, lengths, .. } = self;
+        let Self { routing, queues, pool, now, .. } = self;
         let state = &mut routers[router as usize];
         let vc = VcId((queue as u32 - inputs[input].queues) as u8);
         let queue = &mut queues[queue];
@@ -229,8 +230,8 @@ impl Partition {
             (queue.out, queue.vc) = (packet.port.0, 0);
             return;
         }
-        let (vcs, now) = (*vcs, *now);
-        let queues = PortQueues { outputs, credits, plant, unsettled, base, vcs, now };
+        let now = *now;
+        let queues = PortQueues { outputs, credits, plant, lengths, base, now };
         let mut view = RouterView {
             router: state.id,
             input: PortId((input as u32 - base) as u16),
@@ -395,8 +396,8 @@ impl Partition {
                 observed.add(router, from, to);
             }
         }
-        if onward && !self.unsettled.is_empty() {
-            self.unsettle(base + u32::from(out), queue.vc, queue.size, departure);
+        if onward && self.lengths.kept() {
+            self.lengthen(out_index, queue.vc, queue.size, departure);
         }
         if more {
             self.ripen_at(input_index, read_until);

@@ -1,10 +1,53 @@
 //! What the incremental routings of a lattice share: candidates, their weights, their VCs.
 
-use super::{Fabric, Header, RouterView, Watches};
+use std::ops::Range;
+
+use super::{Fabric, Header, Queues, RouterView, Watches};
 use crate::ids::{PortId, RouterId, VcId};
 use crate::probe::PathKind;
+use crate::rng::Stream;
 use crate::spec::QueueMetric;
-use crate::topology::{Hop, Lattice};
+use crate::topology::Lattice;
+
+/// Lengths of the queues of the ports of one dimension, as an algorithm measures them.
+#[derive(Clone)]
+pub(super) struct Row {
+    queue: QueueMetric,
+    lengths: Vec<u32>,
+}
+
+impl Row {
+    pub(super) fn new(lattice: &Lattice, queue: QueueMetric) -> Self {
+        let ports = (0..lattice.dims()).map(|dim| lattice.ports(dim).len());
+        Self { queue, lengths: vec![0; ports.max().unwrap_or(0)] }
+    }
+
+    /// Measures consecutive ports of a dimension, to be `at` in the row: the queues of the whole ports,
+    /// or what `measure` writes.
+    #[inline]
+    pub(super) fn look(
+        &mut self,
+        queues: &dyn Queues,
+        (at, ports): (u16, Range<u16>),
+        measure: impl Fn(PortId, &mut [u32]),
+    ) {
+        let lengths = &mut self.lengths[usize::from(at)..][..ports.len()];
+        match self.queue {
+            QueueMetric::Vc => measure(PortId(ports.start), lengths),
+            QueueMetric::Port => {
+                let whole = ports.map(|port| queues.port(PortId(port)));
+                lengths.iter_mut().zip(whole).for_each(|(length, whole)| *length = whole);
+            }
+        }
+    }
+}
+
+impl Row {
+    /// Lengthens the queue of each port.
+    pub(super) fn add(&mut self, phits: &[u32]) {
+        self.lengths.iter_mut().zip(phits).for_each(|(length, phits)| *length += phits);
+    }
+}
 
 /// VCs of each dimension, shared out among the classes of a routing: class `c` has the VCs `c`,
 /// `c + classes`, `c + 2 * classes`, ...
@@ -12,33 +55,42 @@ use crate::topology::{Hop, Lattice};
 pub(super) struct Classes {
     vcs: Vec<u8>,
     classes: u8,
-    queue: QueueMetric,
 }
 
 impl Classes {
-    pub(super) fn new(fabric: &Fabric, classes: u8, queue: QueueMetric) -> Self {
-        Self { vcs: fabric.vcs.clone(), classes, queue }
+    pub(super) fn new(fabric: &Fabric, classes: u8) -> Self {
+        Self { vcs: fabric.vcs.clone(), classes }
     }
 
-    /// The emptiest VC of a class, and the queue that the class sees: its own VCs, or the port.
+    /// Measures consecutive ports of a dimension, to be `at` in the row, as a class sees them: by its own
+    /// VCs, or by the whole ports.
     #[inline]
     pub(super) fn look(
         &self,
-        view: &RouterView<'_>,
-        dim: usize,
-        port: PortId,
+        row: &mut Row,
+        queues: &dyn Queues,
+        place: (u16, Range<u16>),
         class: u8,
-    ) -> (VcId, u32) {
-        let queue = match self.queue {
-            QueueMetric::Port => view.queues.port(port),
-            QueueMetric::Vc => view.queues.class(port, VcId(class), self.classes),
+    ) {
+        let own = |first, lengths: &mut [u32]| {
+            queues.classes(first, VcId(class), self.classes, lengths);
         };
+        row.look(queues, place, own);
+    }
+
+    /// The emptiest VC of a class at a port.
+    #[inline]
+    pub(super) fn emptiest(
+        &self,
+        queues: &dyn Queues,
+        (dim, port): (usize, PortId),
+        class: u8,
+    ) -> VcId {
         if self.vcs[dim] - class <= self.classes {
-            return (VcId(class), queue);
+            return VcId(class);
         }
         let all = (class..self.vcs[dim]).step_by(usize::from(self.classes)).map(VcId);
-        let emptiest = all.min_by_key(|&vc| view.queues.taken(port, vc));
-        (emptiest.unwrap_or(VcId(class)), queue)
+        all.min_by_key(|&vc| queues.taken(port, vc)).unwrap_or(VcId(class))
     }
 }
 
@@ -62,51 +114,76 @@ pub(super) fn label(header: &mut Header, before: Option<usize>, derouted: bool) 
 
 /// What an algorithm is told that decides once for every head, or again while it is blocked.
 pub(super) fn reconsidering(redecide: bool) -> Watches {
-    Watches { reconsiders: redecide, transit: redecide, ..Watches::default() }
+    Watches { reconsiders: redecide, transit: redecide, lengths: true, ..Watches::default() }
+}
+
+/// The ports of a dimension to the destination's coordinate, with `hops` to go.
+pub(super) struct Straight {
+    pub(super) ports: Range<u16>,
+    pub(super) hops: u32,
+    /// They are candidates.
+    pub(super) offered: bool,
 }
 
 /// The candidate with the least weight, ties at random.
 pub(super) struct Best {
     /// Added to every queue.
     offset: u32,
-    hop: Hop,
     weight: u64,
     ties: u32,
-    derouted: bool,
+    /// Its dimension and port.
+    pub(super) place: (usize, PortId),
+    pub(super) derouted: bool,
 }
 
 impl Best {
     pub(super) fn none(offset: u32) -> Self {
-        let hop = Hop { port: PortId(0), vc: VcId(0), place: 0 };
-        Self { offset, hop, weight: u64::MAX, ties: 0, derouted: false }
+        Self { offset, weight: u64::MAX, ties: 0, place: (0, PortId(0)), derouted: false }
     }
 
-    /// A candidate with `hops` to go over it, `(queue + offset) * hops` heavy.
+    /// Consecutive ports of a dimension, measured in a row from `at` on, as candidates with `hops` to go
+    /// over each: `(queue + offset) * hops` heavy.
     #[inline]
     pub(super) fn offer(
         &mut self,
-        view: &mut RouterView<'_>,
-        hop: Hop,
-        (queue, hops): (u32, u32),
-        derouted: bool,
+        rng: &mut Stream,
+        row: &Row,
+        (dim, at, ports): (usize, u16, Range<u16>),
+        (hops, derouted): (u32, bool),
     ) {
-        let weight = (u64::from(queue) + u64::from(self.offset)) * u64::from(hops);
-        if weight > self.weight {
-            return;
+        let queues = &row.lengths[usize::from(at)..][..ports.len()];
+        for (port, &queue) in ports.zip(queues) {
+            let weight = (u64::from(queue) + u64::from(self.offset)) * u64::from(hops);
+            if weight > self.weight {
+                continue;
+            }
+            self.ties = if weight == self.weight { self.ties + 1 } else { 1 };
+            if self.ties == 1 || rng.below(self.ties) == 0 {
+                (self.weight, self.place, self.derouted) = (weight, (dim, PortId(port)), derouted);
+            }
         }
-        self.ties = if weight == self.weight { self.ties + 1 } else { 1 };
-        if self.ties == 1 || view.rng.below(self.ties) == 0 {
-            (self.hop, self.weight, self.derouted) = (hop, weight, derouted);
+    }
+
+    /// All ports of a dimension: the straight ones, and the others with a hop more to go.
+    #[inline]
+    pub(super) fn offer_all(
+        &mut self,
+        rng: &mut Stream,
+        row: &Row,
+        (dim, ports): (usize, Range<u16>),
+        straight: Straight,
+    ) {
+        let Straight { ports: Range { start, end }, hops, offered } = straight;
+        let at = |port: u16| port - ports.start;
+        self.offer(rng, row, (dim, 0, ports.start..start), (hops + 1, true));
+        if offered {
+            self.offer(rng, row, (dim, at(start), start..end), (hops, false));
         }
+        self.offer(rng, row, (dim, at(end), end..ports.end), (hops + 1, true));
     }
 
     /// The weight of the choice; above all others without one.
     pub(super) fn weight(&self) -> u64 {
         self.weight
-    }
-
-    /// The choice, and whether it is a deroute.
-    pub(super) fn choice(&self) -> (Hop, bool) {
-        (self.hop, self.derouted)
     }
 }

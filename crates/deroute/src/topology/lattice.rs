@@ -1,5 +1,7 @@
 //! Coordinates of a lattice whose routers are fully connected in every dimension.
 
+use std::ops::Range;
+
 use crate::ids::{PortId, RouterId};
 
 /// Most dimensions of a lattice.
@@ -90,6 +92,19 @@ impl Lattice {
     pub fn port(&self, dim: usize, from: u32, to: u32, copy: u32) -> PortId {
         let slot = to - u32::from(to > from);
         PortId(self.ports[dim] + (slot * self.trunk + copy) as u16)
+    }
+
+    /// The ports of a dimension.
+    #[inline]
+    pub fn ports(&self, dim: usize) -> Range<u16> {
+        self.ports[dim]..self.ports[dim + 1]
+    }
+
+    /// The ports from coordinate `from` to another coordinate `to`.
+    #[inline]
+    pub fn ports_to(&self, dim: usize, from: u32, to: u32) -> Range<u16> {
+        let PortId(first) = self.port(dim, from, to, 0);
+        first..first + self.trunk as u16
     }
 
     /// Dimension, coordinate and number of the link behind a port; `None` for a host.
