@@ -1,5 +1,7 @@
 //! Input-first separable allocation, and what a grant does.
 
+use std::hint::select_unpredictable;
+
 use super::packet::{NONE, Packet, Slot};
 use super::partition::{Partition, injection_queue};
 use super::plant::Crossbar;
@@ -158,17 +160,23 @@ impl Partition {
         if !self.queues[queue].routed || again {
             self.route(router, base, input, queue);
         }
-        if !self.plant.shared_by.is_empty() {
-            self.take_emptiest(base, queue);
-        }
-        let (now, room) = (self.now, self.fits(base, queue));
+        let now = self.now;
+        let out = base + u32::from(self.queues[queue].out);
+        let busy_until = self.outputs[out as usize].busy_until;
+        let room = if busy_until > now {
+            Room::From(busy_until)
+        } else {
+            if !self.plant.shared_by.is_empty() {
+                self.take_emptiest(out, queue);
+            }
+            self.fits(base, queue)
+        };
         match room {
             Room::Enough => return true,
             _ if again => *ripe_at = now + 1,
             Room::From(at) => *ripe_at = (*ripe_at).min(at),
             Room::WithCredits => {
-                let out = self.queues[queue].out;
-                self.outputs[(base + u32::from(out)) as usize].awaited = true;
+                self.outputs[out as usize].awaited = true;
                 let Input { word, bit, .. } = self.inputs[input];
                 self.waits[word as usize].starved |= 1 << bit;
             }
@@ -184,25 +192,30 @@ impl Partition {
     }
 
     /// Of the VCs of its class, a head takes the one with most credits, and the first of these.
-    fn take_emptiest(&mut self, base: u32, queue: usize) {
-        let Queue { out, vc, .. } = self.queues[queue];
-        let output = &self.outputs[(base + u32::from(out)) as usize];
-        if output.kind == PortKind::Link {
-            let classes = self.plant.shared_by[usize::from(output.class)];
-            let mates = (vc % classes..output.vcs).step_by(usize::from(classes));
-            let credits = |vc: &u8| std::cmp::Reverse(output.credits(&self.credits, *vc));
-            self.queues[queue].vc = mates.min_by_key(credits).unwrap_or(vc);
+    fn take_emptiest(&mut self, out: u32, queue: usize) {
+        let output = &self.outputs[out as usize];
+        if output.kind != PortKind::Link {
+            return;
         }
+        let classes = self.plant.shared_by[usize::from(output.class)];
+        let vc = &mut self.queues[queue].vc;
+        let mut mate = *vc % classes;
+        let (mut emptiest, mut most) = (mate, output.credits(&self.credits, mate));
+        while output.vcs - mate > classes {
+            mate += classes;
+            let credits = output.credits(&self.credits, mate);
+            // Without branches: hardly predictable.
+            emptiest = select_unpredictable(credits > most, mate, emptiest);
+            most = most.max(credits);
+        }
+        *vc = emptiest;
     }
 
-    /// Is there room for a head that has been routed?
+    /// Is there room for a head that has been routed, in an output that is not being written?
     #[inline]
     fn fits(&self, base: u32, queue: usize) -> Room {
         let Queue { out, vc, size, .. } = self.queues[queue];
         let output = &self.outputs[(base + u32::from(out)) as usize];
-        if output.busy_until > self.now {
-            return Room::From(output.busy_until);
-        }
         if output.credits(&self.credits, vc) < self.plant.room(output.class, size) {
             return Room::WithCredits;
         }

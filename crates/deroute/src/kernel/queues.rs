@@ -45,23 +45,26 @@ impl Lengths {
         self.link_free[port as usize] = link_free;
     }
 
-    /// The sum of some VCs for each of consecutive ports.
+    /// Writes the lengths of one VC of consecutive ports, with how long after `departure` their links are
+    /// busy, if that counts.
     #[inline]
-    fn sum(&self, first: usize, vcs: impl Iterator<Item = u8>, lengths: &mut [u32]) {
-        lengths.fill(0);
-        for vc in vcs {
-            let row = &self.phits[usize::from(vc) * self.ports + first..][..lengths.len()];
-            lengths.iter_mut().zip(row).for_each(|(length, phits)| *length += phits);
+    fn write(&self, first: usize, vc: u8, departure: Cycle, lengths: &mut [u32]) {
+        let row = &self.phits[usize::from(vc) * self.ports + first..][..lengths.len()];
+        if self.link_free.is_empty() {
+            lengths.iter_mut().zip(row).for_each(|(length, phits)| *length = *phits);
+            return;
+        }
+        let links = &self.link_free[first..][..lengths.len()];
+        for ((length, phits), link_free) in lengths.iter_mut().zip(row).zip(links) {
+            *length = phits + link_free.saturating_sub(departure);
         }
     }
 
-    /// Adds to each of consecutive ports how long after `departure` its link is busy.
+    /// Adds those of another VC.
     #[inline]
-    fn add_backlogs(&self, first: usize, departure: Cycle, lengths: &mut [u32]) {
-        let row = &self.link_free[first..][..lengths.len()];
-        for (length, link_free) in lengths.iter_mut().zip(row) {
-            *length += link_free.saturating_sub(departure);
-        }
+    fn add(&self, first: usize, vc: u8, lengths: &mut [u32]) {
+        let row = &self.phits[usize::from(vc) * self.ports + first..][..lengths.len()];
+        lengths.iter_mut().zip(row).for_each(|(length, phits)| *length += phits);
     }
 }
 
@@ -138,11 +141,12 @@ impl Queues for PortQueues<'_> {
     }
 
     fn classes(&self, first: PortId, vc: VcId, classes: u8, lengths: &mut [u32]) {
-        let vcs = (vc.0..self.output(first).vcs).step_by(usize::from(classes));
+        let (vcs, mut vc) = (self.output(first).vcs, vc.0);
         let first = self.base as usize + first.index();
-        self.lengths.sum(first, vcs, lengths);
-        if self.plant.sensing == Sensing::Waiting {
-            self.lengths.add_backlogs(first, self.departure(), lengths);
+        self.lengths.write(first, vc, self.departure(), lengths);
+        while vcs - vc > classes {
+            vc += classes;
+            self.lengths.add(first, vc, lengths);
         }
     }
 

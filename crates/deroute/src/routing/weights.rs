@@ -1,5 +1,6 @@
 //! What the incremental routings of a lattice share: candidates, their weights, their VCs.
 
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use super::{Fabric, Header, Queues, RouterView, Watches};
@@ -152,15 +153,23 @@ impl Best {
         (hops, derouted): (u32, bool),
     ) {
         let queues = &row.lengths[usize::from(at)..][..ports.len()];
+        let (mut least, mut ties, mut chosen) = (self.weight, self.ties, u16::MAX);
         for (port, &queue) in ports.zip(queues) {
             let weight = (u64::from(queue) + u64::from(self.offset)) * u64::from(hops);
-            if weight > self.weight {
-                continue;
+            if weight == least {
+                ties += 1;
+                chosen = select_unpredictable(rng.below(ties) == 0, port, chosen);
+            } else {
+                // Without branches: hardly predictable.
+                let less = weight < least;
+                least = select_unpredictable(less, weight, least);
+                ties = select_unpredictable(less, 1, ties);
+                chosen = select_unpredictable(less, port, chosen);
             }
-            self.ties = if weight == self.weight { self.ties + 1 } else { 1 };
-            if self.ties == 1 || rng.below(self.ties) == 0 {
-                (self.weight, self.place, self.derouted) = (weight, (dim, PortId(port)), derouted);
-            }
+        }
+        (self.weight, self.ties) = (least, ties);
+        if chosen != u16::MAX {
+            (self.place, self.derouted) = ((dim, PortId(chosen)), derouted);
         }
     }
 
