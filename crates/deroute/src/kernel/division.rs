@@ -86,7 +86,7 @@ impl Division<'_> {
             self.add_router(&mut partition, RouterId(router));
         }
         if plant.sensing != Sensing::Both || partition.watches.lengths {
-            let vcs = plant.classes.iter().map(|class| usize::from(class.vcs)).max().unwrap_or(0);
+            let vcs = plant.classes.iter().map(|class| class.vcs).max().unwrap_or(0);
             partition.lengths = Lengths::new(plant.sensing, partition.outputs.len(), vcs);
         }
         partition

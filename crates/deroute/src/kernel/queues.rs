@@ -15,12 +15,13 @@ pub(super) struct Lengths {
     /// `Output::link_free` of every port, if that counts.
     link_free: Vec<Cycle>,
     ports: usize,
+    vcs: u8,
 }
 
 impl Lengths {
-    pub(super) fn new(sensing: Sensing, ports: usize, vcs: usize) -> Self {
+    pub(super) fn new(sensing: Sensing, ports: usize, vcs: u8) -> Self {
         let link_free = if sensing == Sensing::Waiting { vec![0; ports] } else { Vec::new() };
-        Self { phits: vec![0; ports * vcs], link_free, ports }
+        Self { phits: vec![0; ports * usize::from(vcs)], link_free, ports, vcs }
     }
 
     /// Are they kept?
@@ -141,7 +142,8 @@ impl Queues for PortQueues<'_> {
     }
 
     fn classes(&self, first: PortId, vc: VcId, classes: u8, lengths: &mut [u32]) {
-        let (vcs, mut vc) = (self.output(first).vcs, vc.0);
+        // VCs that a port does not have are empty.
+        let (vcs, mut vc) = (self.lengths.vcs, vc.0);
         let first = self.base as usize + first.index();
         self.lengths.write(first, vc, self.departure(), lengths);
         while vcs - vc > classes {

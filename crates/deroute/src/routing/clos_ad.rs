@@ -127,10 +127,11 @@ impl ClosAd {
             // minimal path is none of the others.
             let hops = 2 * left - before as u32 - 1;
             let straight = Straight { ports: straight, hops, offered: before > 0 };
-            best.offer_all(view.rng, &self.row, (dim, ports), straight);
+            best.offer_all(view.rng, &self.row, (dim, 0, ports), &straight);
         }
         let queue = u64::from(self.queue(view, minimal.port)) + u64::from(self.spec.offset);
-        (best.weight() < queue * u64::from(left)).then_some(best.place.1)
+        let lighter = best.weight().is_some_and(|weight| weight < queue * u64::from(left));
+        lighter.then_some(best.place.1)
     }
 }
 

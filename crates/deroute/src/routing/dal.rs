@@ -131,7 +131,7 @@ impl Routing for Dal {
         let open =
             self.open(view, best.place).min_by_key(|&vc| view.queues.taken(best.place.1, vc));
         match open {
-            Some(vc) if best.weight() < u64::MAX => Hop { port: best.place.1, vc, place },
+            Some(vc) if best.weight().is_some() => Hop { port: best.place.1, vc, place },
             _ => {
                 let next =
                     self.topology.next_hop(at, to, Leg::Minimal, place - 1, VcUse::PathPosition);

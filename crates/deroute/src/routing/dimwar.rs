@@ -123,7 +123,7 @@ impl Routing for DimWar {
                 self.classes.look(row, view.queues, place, classes[0]);
             }
             let straight = Straight { ports: straight, hops, offered: true };
-            best.offer_all(view.rng, row, (dim, ports), straight);
+            best.offer_all(view.rng, row, (dim, 0, ports), &straight);
         }
         let Best { place: (_, port), derouted, .. } = best;
         label(header, before, derouted);

@@ -100,8 +100,7 @@ pub trait Queues {
         self.vc(port, vc)
     }
 
-    /// [`Queues::class`] of consecutive ports of one link class, from `first` on; needs
-    /// [`Watches::lengths`].
+    /// [`Queues::class`] of consecutive ports from `first` on; needs [`Watches::lengths`].
     fn classes(&self, first: PortId, vc: VcId, classes: u8, lengths: &mut [u32]) {
         for (port, length) in (first.0..).map(PortId).zip(lengths) {
             *length = self.class(port, vc, classes);

@@ -130,17 +130,26 @@ impl Routing for OmniWar {
         let last = before.filter(|_| !self.spec.back_to_back);
         let mut best = Best::none(self.spec.offset);
         let Self { row, .. } = self;
-        for dim in lattice.unaligned(at, to) {
+        let dims = || lattice.unaligned(at, to);
+        let (first, end) = (dims().next().unwrap_or(0), dims().last().unwrap_or(0));
+        let (first, end) = (lattice.ports(first).start, lattice.ports(end).end);
+        if spare {
+            self.classes.look(row, view.queues, (0, first..end), class);
+        }
+        for dim in dims() {
             let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
             let straight = lattice.ports_to(dim, from, target);
+            let index = straight.start - first;
+            if !spare {
+                self.classes.look(row, view.queues, (index, straight.clone()), class);
+            }
             if spare && last != Some(dim) {
                 let ports = lattice.ports(dim);
-                self.classes.look(row, view.queues, (0, ports.clone()), class);
+                let place = (dim, ports.start - first, ports);
                 let straight = Straight { ports: straight, hops: left, offered: true };
-                best.offer_all(view.rng, row, (dim, ports), straight);
+                best.offer_all(view.rng, row, place, &straight);
             } else {
-                self.classes.look(row, view.queues, (0, straight.clone()), class);
-                best.offer(view.rng, row, (dim, 0, straight), (left, false));
+                best.offer(view.rng, row, (dim, index, straight), (left, false));
             }
         }
         label(header, before, best.derouted);

@@ -10,7 +10,7 @@ use crate::rng::Stream;
 use crate::spec::QueueMetric;
 use crate::topology::Lattice;
 
-/// Lengths of the queues of the ports of one dimension, as an algorithm measures them.
+/// Lengths of the queues of consecutive ports, as an algorithm measures them.
 #[derive(Clone)]
 pub(super) struct Row {
     queue: QueueMetric,
@@ -19,11 +19,10 @@ pub(super) struct Row {
 
 impl Row {
     pub(super) fn new(lattice: &Lattice, queue: QueueMetric) -> Self {
-        let ports = (0..lattice.dims()).map(|dim| lattice.ports(dim).len());
-        Self { queue, lengths: vec![0; ports.max().unwrap_or(0)] }
+        Self { queue, lengths: vec![0; usize::from(lattice.radix())] }
     }
 
-    /// Measures consecutive ports of a dimension, to be `at` in the row: the queues of the whole ports,
+    /// Measures consecutive ports, to be `at` in the row: the queues of the whole ports,
     /// or what `measure` writes.
     #[inline]
     pub(super) fn look(
@@ -63,8 +62,8 @@ impl Classes {
         Self { vcs: fabric.vcs.clone(), classes }
     }
 
-    /// Measures consecutive ports of a dimension, to be `at` in the row, as a class sees them: by its own
-    /// VCs, or by the whole ports.
+    /// Measures consecutive ports, to be `at` in the row, as a class sees them: by its own VCs, or by the
+    /// whole ports.
     #[inline]
     pub(super) fn look(
         &self,
@@ -138,13 +137,19 @@ pub(super) struct Best {
 }
 
 impl Best {
+    /// More than any candidate weighs.
+    const NONE: u64 = u64::MAX - 1;
+
+    /// What is no candidate weighs more still.
+    const NEVER: u64 = u64::MAX;
+
     pub(super) fn none(offset: u32) -> Self {
-        Self { offset, weight: u64::MAX, ties: 0, place: (0, PortId(0)), derouted: false }
+        Self { offset, weight: Self::NONE, ties: 0, place: (0, PortId(0)), derouted: false }
     }
 
     /// Consecutive ports of a dimension, measured in a row from `at` on, as candidates with `hops` to go
     /// over each: `(queue + offset) * hops` heavy.
-    #[inline]
+    #[inline(always)]
     pub(super) fn offer(
         &mut self,
         rng: &mut Stream,
@@ -152,10 +157,47 @@ impl Best {
         (dim, at, ports): (usize, u16, Range<u16>),
         (hops, derouted): (u32, bool),
     ) {
+        let hops = u64::from(hops);
+        if let Some(port) = self.lightest(rng, row, (at, ports), |_, queue| queue * hops) {
+            (self.place, self.derouted) = ((dim, port), derouted);
+        }
+    }
+
+    /// All ports of a dimension, measured from `at` on: the straight ones, and the others with a hop more
+    /// to go.
+    #[inline(always)]
+    pub(super) fn offer_all(
+        &mut self,
+        rng: &mut Stream,
+        row: &Row,
+        (dim, at, ports): (usize, u16, Range<u16>),
+        straight: &Straight,
+    ) {
+        let Straight { ports: Range { start, end }, hops, offered } = *straight;
+        let (count, own, other) = (end - start, u64::from(hops), u64::from(hops) + 1);
+        let is_straight = |port: u16| port.wrapping_sub(start) < count;
+        let weigh = |port, queue| match (is_straight(port), offered) {
+            (true, false) => Self::NEVER,
+            (straight, _) => queue * select_unpredictable(straight, own, other),
+        };
+        if let Some(port) = self.lightest(rng, row, (at, ports), weigh) {
+            (self.place, self.derouted) = ((dim, port), !is_straight(port.0));
+        }
+    }
+
+    /// Of some ports and the choice before, the lightest one, if it is among these.
+    #[inline(always)]
+    fn lightest(
+        &mut self,
+        rng: &mut Stream,
+        row: &Row,
+        (at, ports): (u16, Range<u16>),
+        weigh: impl Fn(u16, u64) -> u64,
+    ) -> Option<PortId> {
         let queues = &row.lengths[usize::from(at)..][..ports.len()];
         let (mut least, mut ties, mut chosen) = (self.weight, self.ties, u16::MAX);
         for (port, &queue) in ports.zip(queues) {
-            let weight = (u64::from(queue) + u64::from(self.offset)) * u64::from(hops);
+            let weight = weigh(port, u64::from(queue) + u64::from(self.offset));
             if weight == least {
                 ties += 1;
                 chosen = select_unpredictable(rng.below(ties) == 0, port, chosen);
@@ -168,31 +210,11 @@ impl Best {
             }
         }
         (self.weight, self.ties) = (least, ties);
-        if chosen != u16::MAX {
-            (self.place, self.derouted) = ((dim, PortId(chosen)), derouted);
-        }
+        (chosen != u16::MAX).then_some(PortId(chosen))
     }
 
-    /// All ports of a dimension: the straight ones, and the others with a hop more to go.
-    #[inline]
-    pub(super) fn offer_all(
-        &mut self,
-        rng: &mut Stream,
-        row: &Row,
-        (dim, ports): (usize, Range<u16>),
-        straight: Straight,
-    ) {
-        let Straight { ports: Range { start, end }, hops, offered } = straight;
-        let at = |port: u16| port - ports.start;
-        self.offer(rng, row, (dim, 0, ports.start..start), (hops + 1, true));
-        if offered {
-            self.offer(rng, row, (dim, at(start), start..end), (hops, false));
-        }
-        self.offer(rng, row, (dim, at(end), end..ports.end), (hops + 1, true));
-    }
-
-    /// The weight of the choice; above all others without one.
-    pub(super) fn weight(&self) -> u64 {
-        self.weight
+    /// The weight of the choice, if there is one.
+    pub(super) fn weight(&self) -> Option<u64> {
+        (self.weight != Self::NONE).then_some(self.weight)
     }
 }

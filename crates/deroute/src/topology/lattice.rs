@@ -17,6 +17,8 @@ pub struct Lattice {
     ports: Vec<u16>,
     hosts: u32,
     trunk: u32,
+    /// The dimension of every port; `None` for a host.
+    dimensions: Vec<Option<u8>>,
     /// Coordinates of every router: cheaper than dividing.
     coordinates: Vec<[u8; DIMS]>,
 }
@@ -32,6 +34,9 @@ impl Lattice {
             port += (width - 1) * trunk;
             ports.push(port as u16);
         }
+        let dimension = |port: u16| ports.partition_point(|&first| first <= port).checked_sub(1);
+        let dimensions =
+            (0..port as u16).map(|port| dimension(port).map(|dim| dim as u8)).collect();
         let place = |router: u32| {
             let mut place = [0; DIMS];
             for (dim, &width) in widths.iter().enumerate() {
@@ -40,7 +45,7 @@ impl Lattice {
             place
         };
         let coordinates = (0..stride).map(place).collect();
-        Self { widths: widths.to_vec(), strides, ports, hosts, trunk, coordinates }
+        Self { widths: widths.to_vec(), strides, ports, hosts, trunk, dimensions, coordinates }
     }
 
     /// Number of dimensions.
@@ -121,8 +126,7 @@ impl Lattice {
     /// The dimension of a port; `None` for a host.
     #[inline]
     pub fn dimension(&self, port: PortId) -> Option<usize> {
-        let dim = self.ports[..self.dims()].partition_point(|&first| first <= port.0);
-        dim.checked_sub(1)
+        self.dimensions[port.index()].map(usize::from)
     }
 
     /// The first dimension in which two routers differ.
