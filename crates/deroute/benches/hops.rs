@@ -263,38 +263,52 @@ fn main() {
             samples[0].1.bytes_per_host,
         );
     }
-    compare("VLB", &adaptive(), &wanted);
-    compare("h6 alike", &lattices(), &wanted);
-    compare("h6", &alike(), &wanted);
+    compare(&["VLB"], &adaptive(), &wanted);
+    compare(&["h6 alike", "h6"], &lattices(), &wanted);
     println!();
     if wanted("threads") {
         threads();
     }
 }
 
-/// A case, what it is compared with, and at most how often the time per hop of that it may take.
-type Pair = (Case, Case, Option<f64>);
+/// A case beside others: the time per hop is to be at most `bar` times that of the first of these.
+struct Comparison {
+    own: Case,
+    others: Vec<Case>,
+    bar: f64,
+}
 
-/// The time per hop of each case over that of another one, measured in turn.
-fn compare(reference: &str, pairs: &[Pair], wanted: &dyn Fn(&str) -> bool) {
-    println!("\n{:<28} {:>8} {reference:>8} {:>6} {:>5}", "case", "ns/hop", "ratio", "bar");
-    for (own, other, bar) in pairs.iter().filter(|(own, ..)| wanted(&own.name)) {
-        let pair = |_| (run(other).ns_per_hop, run(own).ns_per_hop);
-        let samples: Vec<(f64, f64)> = (0..ROUNDS).map(pair).collect();
-        println!(
-            "{:<28} {:>8.1} {:>8.1} {:>6.2} {:>5}",
-            own.name,
-            median(samples.iter().map(|(_, own)| *own).collect()),
-            median(samples.iter().map(|(other, _)| *other).collect()),
-            median(samples.iter().map(|(other, own)| own / other).collect()),
-            bar.map_or(String::new(), |bar| format!("{bar:.1}")),
-        );
+/// The time per hop of each case over that of the others, measured in turn.
+fn compare(titles: &[&str], comparisons: &[Comparison], wanted: &dyn Fn(&str) -> bool) {
+    print!("\n{:<28} {:>8}", "case", "ns/hop");
+    for (index, title) in titles.iter().enumerate() {
+        print!(" {title:>8} {:>6} {:>5}", "ratio", if index == 0 { "bar" } else { "" });
+    }
+    println!();
+    for Comparison { own, others, bar } in comparisons.iter().filter(|c| wanted(&c.own.name)) {
+        let mut costs = vec![Vec::new(); others.len()];
+        for _ in 0..ROUNDS {
+            let times: Vec<f64> = others.iter().map(|other| run(other).ns_per_hop).collect();
+            let own = run(own).ns_per_hop;
+            costs.iter_mut().zip(times).for_each(|(costs, time)| costs.push((own, time)));
+        }
+        let middle = |costs: &[(f64, f64)], value: fn(&(f64, f64)) -> f64| {
+            median(costs.iter().map(value).collect())
+        };
+        print!("{:<28} {:>8.1}", own.name, middle(&costs[0], |(own, _)| *own));
+        for (index, costs) in costs.iter().enumerate() {
+            let bar = if index == 0 { format!("{bar:.1}") } else { String::new() };
+            let (time, ratio) =
+                (middle(costs, |(_, time)| *time), middle(costs, |(own, t)| own / t));
+            print!(" {time:>8.1} {ratio:>6.2} {bar:>5}");
+        }
+        println!();
     }
 }
 
 /// Routings that adapt, two of which count every blocked attempt, over VLB at the same load, below
 /// saturation.
-fn adaptive() -> Vec<Pair> {
+fn adaptive() -> Vec<Comparison> {
     let routings = [
         ("RVLB, recomputed", "valiant = { restricted = true, recompute = true }"),
         ("ACOR-Switch", "valiant = { phase_a = { acor = {} } }"),
@@ -306,15 +320,16 @@ fn adaptive() -> Vec<Pair> {
         ("TPR", "tpr = { ugal = { restricted = true, recompute = true } }"),
         ("LIAN", "lian = {}"),
     ];
-    let mut pairs = Vec::new();
+    let mut comparisons = Vec::new();
     for (pattern, load) in [(UN, 0.3), (ADV, 0.3)] {
         for (name, routing) in routings {
             let vlb = dragonfly(6, VLB, pattern, load);
             let name = vlb.name.replace("valiant", name);
-            pairs.push((Case { name, ..dragonfly(6, routing, pattern, load) }, vlb, Some(1.6)));
+            let own = Case { name, ..dragonfly(6, routing, pattern, load) };
+            comparisons.push(Comparison { own, others: vec![vlb], bar: 1.6 });
         }
     }
-    pairs
+    comparisons
 }
 
 /// Threshold and offset of `reproduce/hyperx/paper.toml`.
@@ -324,36 +339,34 @@ const MIN_AD: &str = "min_ad = {}";
 const DIMWAR: &str = "dimwar = { offset = 16 }";
 const OMNIWAR: &str = "omniwar = { offset = 16 }";
 
-/// The routings of a HyperX over the Dragonfly's that is like them. Where shortest paths are full
-/// neither DOR nor MIN-AD is, and VLB nowhere beyond half the load.
-fn lattices() -> Vec<Pair> {
-    let bar = Some(1.3);
-    let uniform = [
-        (MIN, MIN),
-        (HYPERX_UGAL, UGAL),
-        (MIN_AD, UGAL),
-        (CLOS_AD, UGAL),
-        (DIMWAR, UGAL),
-        (OMNIWAR, UGAL),
-    ];
-    let mut pairs = vec![(hyperx(VLB, UN, 0.3), dragonfly_alike(VLB, UN, 0.3), bar)];
-    for (own, other) in uniform {
-        pairs.push((hyperx(own, UN, 0.5), dragonfly_alike(other, UN, 0.5), bar));
-    }
-    for own in [VLB, HYPERX_UGAL, CLOS_AD, DIMWAR, OMNIWAR] {
-        pairs.push((hyperx(own, BC, 0.3), dragonfly_alike(VLB, ADV, 0.3), bar));
-    }
-    pairs
-}
-
-/// What the switch of the HyperX costs, in a Dragonfly.
-fn alike() -> Vec<Pair> {
-    let cases = [(MIN, UN, 0.5), (UGAL, UN, 0.5), (VLB, ADV, 0.3)];
-    let pair = |(routing, pattern, load)| {
-        let own = dragonfly_alike(routing, pattern, load);
-        (own, dragonfly(6, routing, pattern, load), None)
+/// The routings of a HyperX over their like in a Dragonfly, with the same switch and with that of the
+/// thesis: by the first the routing algorithms are compared, the second shows what the switch adds. No
+/// load is beyond saturation: shortest paths carry 1/8 under bit complement, and so does Clos-AD.
+fn lattices() -> Vec<Comparison> {
+    let case = |own, (pattern, load), like, (reference, others)| Comparison {
+        own: hyperx(own, pattern, load),
+        others: vec![
+            dragonfly_alike(like, reference, others),
+            dragonfly(6, like, reference, others),
+        ],
+        bar: 1.3,
     };
-    cases.map(pair).into()
+    let uniform = (UN, 0.5);
+    let mut comparisons = vec![
+        case(MIN, uniform, MIN, uniform),
+        case(VLB, (UN, 0.3), VLB, (UN, 0.3)),
+        case(VLB, (BC, 0.3), VLB, (ADV, 0.3)),
+        case(MIN, (BC, 0.1), MIN, (UN, 0.1)),
+    ];
+    for own in [HYPERX_UGAL, MIN_AD, CLOS_AD, DIMWAR, OMNIWAR] {
+        comparisons.push(case(own, uniform, UGAL, uniform));
+    }
+    for (own, load) in
+        [(MIN_AD, 0.1), (CLOS_AD, 0.1), (HYPERX_UGAL, 0.3), (DIMWAR, 0.3), (OMNIWAR, 0.3)]
+    {
+        comparisons.push(case(own, (BC, load), UGAL, (ADV, load.min(0.2))));
+    }
+    comparisons
 }
 
 /// Speed-up of two threads over one, in wall time.

@@ -160,23 +160,17 @@ impl Partition {
         if !self.queues[queue].routed || again {
             self.route(router, base, input, queue);
         }
-        let now = self.now;
-        let out = base + u32::from(self.queues[queue].out);
-        let busy_until = self.outputs[out as usize].busy_until;
-        let room = if busy_until > now {
-            Room::From(busy_until)
-        } else {
-            if !self.plant.shared_by.is_empty() {
-                self.take_emptiest(out, queue);
-            }
-            self.fits(base, queue)
-        };
+        if !self.plant.shared_by.is_empty() {
+            self.take_emptiest(base, queue);
+        }
+        let (now, room) = (self.now, self.fits(base, queue));
         match room {
             Room::Enough => return true,
             _ if again => *ripe_at = now + 1,
             Room::From(at) => *ripe_at = (*ripe_at).min(at),
             Room::WithCredits => {
-                self.outputs[out as usize].awaited = true;
+                let out = self.queues[queue].out;
+                self.outputs[(base + u32::from(out)) as usize].awaited = true;
                 let Input { word, bit, .. } = self.inputs[input];
                 self.waits[word as usize].starved |= 1 << bit;
             }
@@ -192,9 +186,10 @@ impl Partition {
     }
 
     /// Of the VCs of its class, a head takes the one with most credits, and the first of these.
-    fn take_emptiest(&mut self, out: u32, queue: usize) {
-        let output = &self.outputs[out as usize];
-        if output.kind != PortKind::Link {
+    fn take_emptiest(&mut self, base: u32, queue: usize) {
+        let output = &self.outputs[(base + u32::from(self.queues[queue].out)) as usize];
+        // While the output is being written, the VC does not matter.
+        if output.kind != PortKind::Link || output.busy_until > self.now {
             return;
         }
         let classes = self.plant.shared_by[usize::from(output.class)];
@@ -211,11 +206,14 @@ impl Partition {
         *vc = emptiest;
     }
 
-    /// Is there room for a head that has been routed, in an output that is not being written?
+    /// Is there room for a head that has been routed?
     #[inline]
     fn fits(&self, base: u32, queue: usize) -> Room {
         let Queue { out, vc, size, .. } = self.queues[queue];
         let output = &self.outputs[(base + u32::from(out)) as usize];
+        if output.busy_until > self.now {
+            return Room::From(output.busy_until);
+        }
         if output.credits(&self.credits, vc) < self.plant.room(output.class, size) {
             return Room::WithCredits;
         }

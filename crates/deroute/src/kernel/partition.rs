@@ -210,7 +210,7 @@ impl Partition {
         let output = &mut self.outputs[port as usize];
         *output.credits_mut(&mut self.credits, vc) += size;
         output.queued -= size;
-        if self.lengths.kept() && self.plant.sensing != Sensing::Output {
+        if self.lengths.until_credited() {
             *self.lengths.vc_mut(port, vc) -= size;
         }
         let (router, exit) = (output.router, output.exit);

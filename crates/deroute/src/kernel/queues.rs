@@ -16,18 +16,26 @@ pub(super) struct Lengths {
     link_free: Vec<Cycle>,
     ports: usize,
     vcs: u8,
+    until_credited: bool,
 }
 
 impl Lengths {
     pub(super) fn new(sensing: Sensing, ports: usize, vcs: u8) -> Self {
         let link_free = if sensing == Sensing::Waiting { vec![0; ports] } else { Vec::new() };
-        Self { phits: vec![0; ports * usize::from(vcs)], link_free, ports, vcs }
+        let phits = vec![0; ports * usize::from(vcs)];
+        Self { phits, link_free, ports, vcs, until_credited: sensing != Sensing::Output }
     }
 
     /// Are they kept?
     #[inline]
     pub(super) fn kept(&self) -> bool {
         !self.phits.is_empty()
+    }
+
+    /// Are they kept, and do phits count until their credits are back?
+    #[inline]
+    pub(super) fn until_credited(&self) -> bool {
+        self.until_credited
     }
 
     #[inline]
