@@ -1,4 +1,5 @@
-//! What a packet-hop costs: the engine against a floor, and adaptive routing against VLB, in CPU time.
+//! What a packet-hop costs in CPU time: the engine against a floor, adaptive routing against VLB, and a
+//! HyperX against a Dragonfly.
 //!
 //! `cargo bench -p deroute --bench hops [-- FILTER ...]`
 //!

@@ -3,8 +3,8 @@
 Source: McDonald et al. (SC 2019), section 1 and section 3.1 with figure 3. All are made of routers
 with the same number of ports and have room for uniform traffic at full load: the Dragonfly is as
 large as these routers allow in its groups (a = 2p = 2h) and has as many parallel links between two
-groups as its ports have; the HyperX has equal widths and as many hosts on a router; the fat tree has
-three levels and full bisection.
+groups as its ports have; the HyperX has equal widths and as many hosts on a router; the fat tree
+has three levels and full bisection.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def fat_tree(hosts: int, radix: int) -> dict[str, Any]:
 def beside(
     width: int, dimensions: int, radix: int, wire: Wire, other: str = "hyperx"
 ) -> tuple[Network, Network]:
-    """The Dragonfly and another topology, `hyperx` or `fat_tree`, of one size: that of the HyperX."""
+    """The Dragonfly and the HyperX, or a `fat_tree`, of one size: that of the HyperX."""
     lattice = hyperx(width, dimensions, radix)
     hosts = lattice["hyperx"]["hosts"] * width**dimensions
     others = {"hyperx": lattice, "fat_tree": fat_tree(hosts, radix)}

@@ -30,9 +30,9 @@ def cable_ratio(
     dimensions: int = 3,
     floor: Mapping[str, float | int] | None = None,
 ) -> list[Estimate]:
-    """`cost`, `cables` or `metres` per host of the Dragonfly over those of the HyperX or `fat_tree`.
+    """`cost`, `cables` or `metres` per host of the Dragonfly over the HyperX or a `fat_tree`.
 
-    `width` of each dimension of the HyperX gives the size; `floor` changes entries of the floor plan.
+    `width` of each dimension of the HyperX gives the size; `floor` changes entries of the plan.
     """
     table = prices.read(None, signalling)
     table = table.model_copy(update={"floor": table.floor.model_copy(update=dict(floor or {}))})
