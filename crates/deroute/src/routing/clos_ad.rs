@@ -121,7 +121,8 @@ impl ClosAd {
             let lanes = |first, lengths: &mut [u32]| queues.lanes(first, VcId(0), lengths);
             self.row.look(queues, (0, ports.clone()), lanes);
             if self.spec.sequential {
-                self.row.add(&self.decided[self.cell(at, PortId(ports.start))..]);
+                let first = self.cell(at, PortId(ports.start));
+                self.row.add(&self.decided[first..][..ports.len()]);
             }
             // Phase A takes the dimensions from this one on, phase B all but perhaps this one. The
             // minimal path is none of the others.

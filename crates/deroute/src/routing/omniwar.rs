@@ -131,9 +131,10 @@ impl Routing for OmniWar {
         let mut best = Best::none(self.spec.offset);
         let Self { row, .. } = self;
         let dims = || lattice.unaligned(at, to);
-        let (first, end) = (dims().next().unwrap_or(0), dims().last().unwrap_or(0));
-        let (first, end) = (lattice.ports(first).start, lattice.ports(end).end);
+        let first = lattice.ports(dims().next().unwrap_or(0)).start;
         if spare {
+            // The ports of all these dimensions at once, and of those between.
+            let end = lattice.ports(dims().last().unwrap_or(0)).end;
             self.classes.look(row, view.queues, (0, first..end), class);
         }
         for dim in dims() {

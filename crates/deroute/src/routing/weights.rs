@@ -40,10 +40,8 @@ impl Row {
             }
         }
     }
-}
 
-impl Row {
-    /// Lengthens the queue of each port.
+    /// Lengthens the queues of the first ports.
     pub(super) fn add(&mut self, phits: &[u32]) {
         self.lengths.iter_mut().zip(phits).for_each(|(length, phits)| *length += phits);
     }
