@@ -85,7 +85,7 @@ fn mcdonald(topology: &str, classes: &[&str], routing: &str, (pattern, load): (&
          [routing]\n{routing}\n\
          [traffic]\nload = {load}\npacket_size = {{ min = 1, max = 16 }}\npattern = {pattern}\n\
          injection = \"paced\"\n\
-         [run]\nwarmup = 1000\nmeasure = 4000\n"
+         [run]\nwarmup = 1000\nmeasure = 3000\n"
     ))
 }
 

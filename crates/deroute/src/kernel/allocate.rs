@@ -194,8 +194,7 @@ impl Partition {
     /// Of the VCs of its class, a head takes the one with most credits, and the first of these.
     pub(super) fn take_emptiest(&mut self, base: u32, queue: usize) {
         let output = &self.outputs[(base + u32::from(self.queues[queue].out)) as usize];
-        // While the output is being written, the VC does not matter.
-        if output.kind != PortKind::Link || output.busy_until > self.now {
+        if output.kind != PortKind::Link {
             return;
         }
         let classes = self.plant.shared_by[usize::from(output.class)];
