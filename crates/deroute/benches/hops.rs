@@ -1,4 +1,5 @@
-//! What a packet-hop costs: the engine against a floor, and adaptive routing against VLB, in CPU time.
+//! What a packet-hop costs in CPU time: the engine against a floor, adaptive routing against VLB, and a
+//! HyperX against a Dragonfly.
 //!
 //! `cargo bench -p deroute --bench hops [-- FILTER ...]`
 //!
@@ -16,14 +17,10 @@ use cpu_time::ProcessTime;
 use deroute::spec::Spec;
 use deroute::{RunOptions, Simulation};
 
-/// One line of the table.
+/// A simulation whose speed is measured.
 struct Case {
-    h: u32,
-    routing: &'static str,
-    pattern: &'static str,
-    load: f64,
-    /// Most times the floor, where there is a bar.
-    bar: Option<f64>,
+    name: String,
+    spec: Spec,
 }
 
 const MIN: &str = "minimal = {}";
@@ -32,13 +29,87 @@ const UGAL: &str = "ugal = {}";
 const PB: &str = "piggyback = {}";
 const UN: &str = "\"uniform\"";
 const ADV: &str = "{ adversarial = { offset = 1 } }";
+const BC: &str = "\"bit_complement\"";
 
-fn cases() -> Vec<Case> {
+/// What a routing and a pattern are called in the table.
+fn label(routing: &str, pattern: &str, load: f64) -> String {
+    let routing = routing.split(' ').next().unwrap_or_default();
+    let pattern = match pattern {
+        UN => "UN",
+        BC => "BC",
+        _ => "ADV+1",
+    };
+    format!("{routing} {pattern} {load}")
+}
+
+fn parse(text: &str) -> Spec {
+    toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// A balanced Dragonfly with the switch of thesis Table 3-1, for fewer cycles.
+fn dragonfly(h: u32, routing: &str, pattern: &str, load: f64) -> Case {
+    let a = 2 * h;
+    let (vl, vg) = if routing == MIN { (2, 1) } else { (4, 2) };
+    let cycles = match h {
+        16 => 500,
+        8 => 2_000,
+        6 => 6_000,
+        _ => 25_000,
+    };
+    let spec = parse(&format!(
+        "[network.topology.dragonfly]\np = {h}\na = {a}\nh = {h}\n\
+         [network.links]\n\
+         local = {{ latency = 15, vcs = {vl}, buffer = 720 }}\n\
+         global = {{ latency = 150, vcs = {vg}, buffer = 1800 }}\n\
+         [network.nic]\ninjection_queue = 5040\n\
+         [network.switch.combined_queued]\npipeline = 90\noutput_buffer = 630\n\
+         [routing]\n{routing}\n\
+         [traffic]\nload = {load}\npacket_size = 10\npattern = {pattern}\n\
+         [run]\nwarmup = 1000\nmeasure = {cycles}\n"
+    ));
+    Case { name: format!("h{h} {}", label(routing, pattern, load)), spec }
+}
+
+/// A network with the switch, links and packets of McDonald et al., SC 2019, section 6, as in
+/// `reproduce/hyperx/paper.toml`.
+fn mcdonald(topology: &str, classes: &[&str], routing: &str, (pattern, load): (&str, f64)) -> Spec {
+    let link = |class: &&str| format!("{class} = {{ latency = 50, vcs = 8, buffer = 180 }}\n");
+    let links: String = classes.iter().map(link).collect();
+    parse(&format!(
+        "[network]\nsensing = \"waiting\"\nspare_vcs = \"emptiest\"\n\
+         topology = {topology}\n\
+         [network.links]\n{links}\
+         [network.nic]\nlatency = 5\n\
+         [network.switch.combined_queued]\npipeline = 50\nspeedup = 8\noutput_buffer = 512\n\
+         allocator = {{ arbiter = \"age\" }}\n\
+         [routing]\n{routing}\n\
+         [traffic]\nload = {load}\npacket_size = {{ min = 1, max = 16 }}\npattern = {pattern}\n\
+         injection = \"paced\"\n\
+         [run]\nwarmup = 1000\nmeasure = 3000\n"
+    ))
+}
+
+/// The HyperX of that paper.
+fn hyperx(routing: &str, pattern: &str, load: f64) -> Case {
+    let topology = "{ hyperx = { widths = [8, 8, 8], hosts = 8 } }";
+    let spec = mcdonald(topology, &["dim1", "dim2", "dim3"], routing, (pattern, load));
+    Case { name: format!("HyperX {}", label(routing, pattern, load)), spec }
+}
+
+/// A Dragonfly with the switches of the HyperX: what differs is the routing.
+fn dragonfly_alike(routing: &str, pattern: &str, load: f64) -> Case {
+    let topology = "{ dragonfly = { p = 6, a = 12, h = 6 } }";
+    let spec = mcdonald(topology, &["local", "global"], routing, (pattern, load));
+    Case { name: format!("h6 alike {}", label(routing, pattern, load)), spec }
+}
+
+/// The cases that are compared with the floor, and at most how often its time they may take.
+fn cases() -> Vec<(Case, Option<f64>)> {
     let mut cases = Vec::new();
     for h in [4, 6, 8, 16] {
         let (oblivious, adaptive) = if h == 6 { (Some(6.0), Some(9.0)) } else { (None, None) };
         let mut case = |routing, pattern, load, bar| {
-            cases.push(Case { h, routing, pattern, load, bar });
+            cases.push((dragonfly(h, routing, pattern, load), bar));
         };
         for load in [0.1, 0.5, 0.9] {
             case(MIN, UN, load, oblivious);
@@ -50,39 +121,6 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-impl Case {
-    fn name(&self) -> String {
-        let routing = self.routing.split(' ').next().unwrap_or_default();
-        let pattern = if self.pattern == UN { "UN" } else { "ADV+1" };
-        format!("h{} {routing} {pattern} {}", self.h, self.load)
-    }
-
-    /// Thesis Table 3-1, at another size, for fewer cycles.
-    fn spec(&self) -> Spec {
-        let (h, a) = (self.h, 2 * self.h);
-        let (vl, vg) = if self.routing == MIN { (2, 1) } else { (4, 2) };
-        let cycles = match h {
-            16 => 500,
-            8 => 2_000,
-            6 => 6_000,
-            _ => 25_000,
-        };
-        let (routing, pattern, load) = (self.routing, self.pattern, self.load);
-        let text = format!(
-            "[network.topology.dragonfly]\np = {h}\na = {a}\nh = {h}\n\
-             [network.links]\n\
-             local = {{ latency = 15, vcs = {vl}, buffer = 720 }}\n\
-             global = {{ latency = 150, vcs = {vg}, buffer = 1800 }}\n\
-             [network.nic]\ninjection_queue = 5040\n\
-             [network.switch.combined_queued]\npipeline = 90\noutput_buffer = 630\n\
-             [routing]\n{routing}\n\
-             [traffic]\nload = {load}\npacket_size = 10\npattern = {pattern}\n\
-             [run]\nwarmup = 1000\nmeasure = {cycles}\n"
-        );
-        toml::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
-    }
-}
-
 /// What one run took.
 struct Cost {
     ns_per_hop: f64,
@@ -91,7 +129,7 @@ struct Cost {
 }
 
 fn run(case: &Case) -> Cost {
-    let simulation = Simulation::build(&case.spec()).unwrap_or_else(|error| panic!("{error}"));
+    let simulation = Simulation::build(&case.spec).unwrap_or_else(|error| panic!("{error}"));
     let fixed = simulation.footprint().fixed_bytes;
     let start = ProcessTime::now();
     let outcome = simulation
@@ -206,74 +244,136 @@ const ROUNDS: usize = 3;
 
 fn main() {
     let filters: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let wanted =
+        |name: &str| filters.is_empty() || filters.iter().any(|filter| name.contains(filter));
     println!(
         "{:<28} {:>8} {:>8} {:>6} {:>5} {:>12} {:>9}",
         "case", "ns/hop", "floor", "ratio", "bar", "cycles/s", "B/host"
     );
-    for case in cases() {
-        let name = case.name();
-        if !filters.is_empty() && !filters.iter().any(|filter| name.contains(filter.as_str())) {
-            continue;
-        }
-        let rounds = if case.h == 16 { 1 } else { ROUNDS };
+    for (case, bar) in cases().into_iter().filter(|(case, _)| wanted(&case.name)) {
+        let rounds = if case.name.starts_with("h16") { 1 } else { ROUNDS };
         let samples: Vec<(f64, Cost)> = (0..rounds).map(|_| (floor(), run(&case))).collect();
         let ratio = median(samples.iter().map(|(floor, cost)| cost.ns_per_hop / floor).collect());
-        let bar = case.bar.map_or(String::new(), |bar| format!("{bar:.0}"));
+        let bar = bar.map_or(String::new(), |bar| format!("{bar:.0}"));
         println!(
-            "{name:<28} {:>8.1} {:>8.1} {ratio:>6.2} {bar:>5} {:>12.0} {:>9.0}",
+            "{:<28} {:>8.1} {:>8.1} {ratio:>6.2} {bar:>5} {:>12.0} {:>9.0}",
+            case.name,
             median(samples.iter().map(|(_, cost)| cost.ns_per_hop).collect()),
             median(samples.iter().map(|(floor, _)| *floor).collect()),
             median(samples.iter().map(|(_, cost)| cost.cycles_per_s).collect()),
             samples[0].1.bytes_per_host,
         );
     }
-    adaptive(&filters);
-    threads();
+    compare(&["VLB"], &adaptive(), &wanted);
+    compare(&["h6 alike", "h6"], &lattices(), &wanted);
+    println!();
+    if wanted("threads") {
+        threads();
+    }
 }
 
-/// Routings that adapt, two of which count every blocked attempt.
-const ADAPTIVE: [(&str, &str); 9] = [
-    ("RVLB, recomputed", "valiant = { restricted = true, recompute = true }"),
-    ("ACOR-Switch", "valiant = { phase_a = { acor = {} } }"),
-    ("ACOR-Packet", "valiant = { phase_a = { acor = { per = 'packet' } } }"),
-    ("UGAL, recomputed", "ugal = { restricted = true, recompute = true }"),
-    ("PB", PB),
-    ("PB, recomputed", "piggyback = { ugal = { restricted = true, recompute = true } }"),
-    ("PB-ACOR", "piggyback = { ugal = { phase_a = { acor = {} } } }"),
-    ("TPR", "tpr = { ugal = { restricted = true, recompute = true } }"),
-    ("LIAN", "lian = {}"),
-];
+/// A case beside others: the time per hop is to be at most `bar` times that of the first of these.
+struct Comparison {
+    own: Case,
+    others: Vec<Case>,
+    bar: f64,
+}
 
-/// Most times VLB's time per hop.
-const ADAPTIVE_BAR: f64 = 1.6;
-
-/// The time per hop of each adaptive routing over VLB's at the same load, below saturation.
-fn adaptive(filters: &[String]) {
-    println!("\n{:<28} {:>8} {:>8} {:>6} {:>5}", "case", "ns/hop", "VLB", "ratio", "bar");
-    for (pattern, load) in [(UN, 0.3), (ADV, 0.3)] {
-        let case = |routing| Case { h: 6, routing, pattern, load, bar: None };
-        for (label, routing) in ADAPTIVE {
-            let name = case(VLB).name().replace("valiant", label);
-            if !filters.is_empty() && !filters.iter().any(|filter| name.contains(filter.as_str())) {
-                continue;
-            }
-            let pair = |_| (run(&case(VLB)).ns_per_hop, run(&case(routing)).ns_per_hop);
-            let samples: Vec<(f64, f64)> = (0..ROUNDS).map(pair).collect();
-            println!(
-                "{name:<28} {:>8.1} {:>8.1} {:>6.2} {ADAPTIVE_BAR:>5.1}",
-                median(samples.iter().map(|(_, own)| *own).collect()),
-                median(samples.iter().map(|(vlb, _)| *vlb).collect()),
-                median(samples.iter().map(|(vlb, own)| own / vlb).collect()),
-            );
-        }
+/// The time per hop of each case over that of the others, measured in turn.
+fn compare(titles: &[&str], comparisons: &[Comparison], wanted: &dyn Fn(&str) -> bool) {
+    print!("\n{:<28} {:>8}", "case", "ns/hop");
+    for (index, title) in titles.iter().enumerate() {
+        print!(" {title:>8} {:>6} {:>5}", "ratio", if index == 0 { "bar" } else { "" });
     }
     println!();
+    for Comparison { own, others, bar } in comparisons.iter().filter(|c| wanted(&c.own.name)) {
+        let mut costs = vec![Vec::new(); others.len()];
+        for _ in 0..ROUNDS {
+            let times: Vec<f64> = others.iter().map(|other| run(other).ns_per_hop).collect();
+            let own = run(own).ns_per_hop;
+            costs.iter_mut().zip(times).for_each(|(costs, time)| costs.push((own, time)));
+        }
+        let middle = |costs: &[(f64, f64)], value: fn(&(f64, f64)) -> f64| {
+            median(costs.iter().map(value).collect())
+        };
+        print!("{:<28} {:>8.1}", own.name, middle(&costs[0], |(own, _)| *own));
+        for (index, costs) in costs.iter().enumerate() {
+            let bar = if index == 0 { format!("{bar:.1}") } else { String::new() };
+            let (time, ratio) =
+                (middle(costs, |(_, time)| *time), middle(costs, |(own, t)| own / t));
+            print!(" {time:>8.1} {ratio:>6.2} {bar:>5}");
+        }
+        println!();
+    }
+}
+
+/// Routings that adapt, two of which count every blocked attempt, over VLB at the same load, below
+/// saturation.
+fn adaptive() -> Vec<Comparison> {
+    let routings = [
+        ("RVLB, recomputed", "valiant = { restricted = true, recompute = true }"),
+        ("ACOR-Switch", "valiant = { phase_a = { acor = {} } }"),
+        ("ACOR-Packet", "valiant = { phase_a = { acor = { per = 'packet' } } }"),
+        ("UGAL, recomputed", "ugal = { restricted = true, recompute = true }"),
+        ("PB", PB),
+        ("PB, recomputed", "piggyback = { ugal = { restricted = true, recompute = true } }"),
+        ("PB-ACOR", "piggyback = { ugal = { phase_a = { acor = {} } } }"),
+        ("TPR", "tpr = { ugal = { restricted = true, recompute = true } }"),
+        ("LIAN", "lian = {}"),
+    ];
+    let mut comparisons = Vec::new();
+    for (pattern, load) in [(UN, 0.3), (ADV, 0.3)] {
+        for (name, routing) in routings {
+            let vlb = dragonfly(6, VLB, pattern, load);
+            let name = vlb.name.replace("valiant", name);
+            let own = Case { name, ..dragonfly(6, routing, pattern, load) };
+            comparisons.push(Comparison { own, others: vec![vlb], bar: 1.6 });
+        }
+    }
+    comparisons
+}
+
+/// Threshold and offset of `reproduce/hyperx/paper.toml`.
+const HYPERX_UGAL: &str = "ugal = { threshold = 48 }";
+const CLOS_AD: &str = "clos_ad = { offset = 16 }";
+const MIN_AD: &str = "min_ad = {}";
+const DIMWAR: &str = "dimwar = { offset = 16 }";
+const OMNIWAR: &str = "omniwar = { offset = 16 }";
+
+/// The routings of a HyperX over their like in a Dragonfly, with the same switch and with that of the
+/// thesis: by the first the routing algorithms are compared, the second shows what the switch adds. No
+/// load is beyond saturation: shortest paths carry 1/8 under bit complement, and so does Clos-AD.
+fn lattices() -> Vec<Comparison> {
+    let case = |own, (pattern, load), like, (reference, others)| Comparison {
+        own: hyperx(own, pattern, load),
+        others: vec![
+            dragonfly_alike(like, reference, others),
+            dragonfly(6, like, reference, others),
+        ],
+        bar: 1.3,
+    };
+    let uniform = (UN, 0.5);
+    let mut comparisons = vec![
+        case(MIN, uniform, MIN, uniform),
+        case(VLB, (UN, 0.3), VLB, (UN, 0.3)),
+        case(VLB, (BC, 0.3), VLB, (ADV, 0.3)),
+        case(MIN, (BC, 0.1), MIN, (UN, 0.1)),
+    ];
+    for own in [HYPERX_UGAL, MIN_AD, CLOS_AD, DIMWAR, OMNIWAR] {
+        comparisons.push(case(own, uniform, UGAL, uniform));
+    }
+    for (own, load) in
+        [(MIN_AD, 0.1), (CLOS_AD, 0.1), (HYPERX_UGAL, 0.3), (DIMWAR, 0.3), (OMNIWAR, 0.3)]
+    {
+        comparisons.push(case(own, (BC, load), UGAL, (ADV, load.min(0.2))));
+    }
+    comparisons
 }
 
 /// Speed-up of two threads over one, in wall time.
 fn threads() {
-    let case = Case { h: 6, routing: MIN, pattern: UN, load: 0.5, bar: None };
-    let simulation = Simulation::build(&case.spec()).unwrap_or_else(|error| panic!("{error}"));
+    let case = dragonfly(6, MIN, UN, 0.5);
+    let simulation = Simulation::build(&case.spec).unwrap_or_else(|error| panic!("{error}"));
     let wall = |threads| {
         let start = Instant::now();
         let options = RunOptions { threads, partitions: None };

@@ -1,9 +1,12 @@
 //! Input-first separable allocation, and what a grant does.
 
+use std::hint::select_unpredictable;
+
 use super::packet::{NONE, Packet, Slot};
 use super::partition::{Partition, injection_queue};
 use super::plant::Crossbar;
-use super::state::{Decision, Input, PortKind, PortQueues, Queue};
+use super::queues::PortQueues;
+use super::state::{Decision, Input, PortKind, Queue};
 use crate::ids::{Cycle, PortId, VcId};
 use crate::probe::collect::Delivery;
 use crate::routing::{Injection, RouterView, Watches};
@@ -190,14 +193,22 @@ impl Partition {
 
     /// Of the VCs of its class, a head takes the one with most credits, and the first of these.
     pub(super) fn take_emptiest(&mut self, base: u32, queue: usize) {
-        let Queue { out, vc, .. } = self.queues[queue];
-        let output = &self.outputs[(base + u32::from(out)) as usize];
-        if output.kind == PortKind::Link {
-            let classes = self.plant.shared_by[usize::from(output.class)];
-            let mates = (vc % classes..output.vcs).step_by(usize::from(classes));
-            let credits = |vc: &u8| std::cmp::Reverse(output.credits(&self.credits, *vc));
-            self.queues[queue].vc = mates.min_by_key(credits).unwrap_or(vc);
+        let output = &self.outputs[(base + u32::from(self.queues[queue].out)) as usize];
+        if output.kind != PortKind::Link {
+            return;
         }
+        let classes = self.plant.shared_by[usize::from(output.class)];
+        let vc = &mut self.queues[queue].vc;
+        let mut mate = *vc % classes;
+        let (mut emptiest, mut most) = (mate, output.credits(&self.credits, mate));
+        while output.vcs - mate > classes {
+            mate += classes;
+            let credits = output.credits(&self.credits, mate);
+            // Without branches: hardly predictable.
+            emptiest = select_unpredictable(credits > most, mate, emptiest);
+            most = most.max(credits);
+        }
+        *vc = emptiest;
     }
 
     /// Is there room for a head that has been routed?
@@ -229,8 +240,8 @@ impl Partition {
         vc: VcId,
         packet: u32,
     ) -> Decision {
-        let Self { routers, outputs, credits, plant, unsettled, .. } = self;
-        let Self { routing, pool, now, vcs, .. } = self;
+        let Self { routers, outputs, credits, plant, lengths, .. } = self;
+        let Self { routing, pool, now, .. } = self;
         let state = &mut routers[router as usize];
         let packet = &mut pool[packet].packet;
         let (size, header) = (packet.size, &mut packet.header);
@@ -238,8 +249,8 @@ impl Partition {
         if header.ends_at(state.id) {
             return Decision { size, out: packet.port.0, vc: 0, place: 0 };
         }
-        let (vcs, now) = (*vcs, *now);
-        let queues = PortQueues { outputs, credits, plant, unsettled, base, vcs, now };
+        let now = *now;
+        let queues = PortQueues { outputs, credits, plant, lengths, base, now };
         let mut view = RouterView {
             router: state.id,
             input: PortId((input as u32 - base) as u16),
@@ -423,8 +434,8 @@ impl Partition {
                 observed.add(router, from, to);
             }
         }
-        if onward && !self.unsettled.is_empty() {
-            self.unsettle(base + u32::from(out), queue.vc, queue.size, departure);
+        if onward && self.lengths.kept() {
+            self.lengthen(out_index, queue.vc, queue.size, departure);
         }
         if injection {
             if self.nics.is_some() {

@@ -22,7 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::packet::{NONE, Packet};
 use super::partition::Partition;
 use super::plant::Plant;
-use super::state::{Output, PortKind, PortQueues, Queue};
+use super::queues::PortQueues;
+use super::state::{Output, PortKind, Queue};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::outcome::{CongestionSeries, TreeMember, TreeRoot};
 use crate::rng::{Owner, Stream};
@@ -343,14 +344,14 @@ impl<'a> Look<'a> {
         agent: &mut dyn Routing,
         rng: &mut Stream,
     ) -> Queue {
-        let Partition { outputs, credits, unsettled, vcs, .. } = self.partition;
+        let Partition { outputs, credits, lengths, .. } = self.partition;
         let (router, base, now) = (RouterId(place.router), place.base, self.now);
         let mut header = packet.header;
         header.arrive(router);
         let mut head = Queue { size: packet.size, out: packet.port.0, ..Queue::EMPTY };
         if !header.ends_at(router) {
             let plant = self.plant;
-            let queues = PortQueues { outputs, credits, plant, unsettled, base, vcs: *vcs, now };
+            let queues = PortQueues { outputs, credits, plant, lengths, base, now };
             let mut view = RouterView {
                 router,
                 input: PortId((place.port - base) as u16),

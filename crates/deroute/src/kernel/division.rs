@@ -7,6 +7,7 @@ use super::nic::Nics;
 use super::packet::{NONE, Pool};
 use super::partition::Partition;
 use super::plant::Plant;
+use super::queues::Lengths;
 use super::state::{Host, Input, Link, Mail, NEAR, Output, PortKind, Queue, Router, Waits};
 use super::wheel::Wheel;
 use crate::ids::{Cycle, HostId, PortId, RouterId};
@@ -57,8 +58,7 @@ impl Division<'_> {
             outputs: Vec::new(),
             queues: Vec::new(),
             credits: Vec::new(),
-            unsettled: Vec::new(),
-            vcs: plant.classes.iter().map(|class| usize::from(class.vcs)).max().unwrap_or(0),
+            lengths: Lengths::default(),
             waits: Vec::new(),
             islip: plant.voqs.then(|| Box::new(Islip::new(plant.allocator.iterations))),
             hosts: Vec::new(),
@@ -88,8 +88,9 @@ impl Division<'_> {
         for router in first..end {
             self.add_router(&mut partition, RouterId(router));
         }
-        if plant.sensing != Sensing::Both {
-            partition.unsettled = vec![0; partition.outputs.len() * partition.vcs];
+        if plant.sensing != Sensing::Both || partition.watches.lengths {
+            let vcs = plant.classes.iter().map(|class| class.vcs).max().unwrap_or(0);
+            partition.lengths = Lengths::new(plant.sensing, partition.outputs.len(), vcs);
         }
         partition
     }

@@ -17,6 +17,7 @@ mod nic;
 mod packet;
 mod partition;
 mod plant;
+mod queues;
 mod state;
 mod summary;
 mod wheel;

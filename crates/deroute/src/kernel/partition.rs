@@ -10,9 +10,9 @@ use super::islip::Islip;
 use super::nic::Nics;
 use super::packet::{Flight, NONE, Packet, Pool};
 use super::plant::Plant;
+use super::queues::{Lengths, PortQueues};
 use super::state::{
-    Host, Input, Link, Mail, Output, PortKind, PortQueues, Queue, Router, Waits, credit,
-    read_credit,
+    Host, Input, Link, Mail, Output, PortKind, Queue, Router, Waits, credit, read_credit,
 };
 use super::wheel::Wheel;
 use crate::ids::{Cycle, PortId, RouterId};
@@ -34,11 +34,7 @@ pub(super) struct Partition {
     pub(super) queues: Vec<Queue>,
     /// Phits free at the other end, per output and VC beyond the first ones.
     pub(super) credits: Vec<u32>,
-    /// Phits granted that have yet to be sent, or whose credits are not expected yet, per output and
-    /// VC; empty if the length of a queue does not depend on it.
-    pub(super) unsettled: Vec<u32>,
-    /// VCs of an output in `unsettled`.
-    pub(super) vcs: usize,
+    pub(super) lengths: Lengths,
     /// What the input ports of each router wait for.
     pub(super) waits: Vec<Waits>,
     /// The same, where inputs have a queue per output.
@@ -53,7 +49,7 @@ pub(super) struct Partition {
     pub(super) arrivals: Wheel<Flight, 14>,
     /// Credits on their way to outputs.
     pub(super) credit_returns: Wheel<u64, 15>,
-    /// Phits that are unsettled no more.
+    /// Phits that begin or cease to count.
     pub(super) settlings: Wheel<u64, 15>,
     /// Input ports that become ripe.
     pub(super) ripenings: Wheel<u32, 30>,
@@ -121,6 +117,10 @@ impl Partition {
     /// Applies everything that is due. Within a cycle the order does not matter.
     #[inline]
     fn apply(&mut self, now: Cycle) {
+        // Before the credits: phits that are late from this cycle on may be back in it.
+        if self.plant.sensing != Sensing::Both {
+            self.settle(now);
+        }
         let mut credits = std::mem::take(&mut self.credit_returns);
         credits.drain(now, |events| {
             touch(events.iter().map(|event| self.outputs[read_credit(*event).0 as usize].queued));
@@ -145,9 +145,6 @@ impl Partition {
             }
         });
         self.arrivals = arrivals;
-        if !self.unsettled.is_empty() {
-            self.settle(now);
-        }
         while let Some(due) = self.generations.take(now) {
             for index in 0..due.len() {
                 self.generate(self.generations.events(due)[index]);
@@ -250,6 +247,9 @@ impl Partition {
         let output = &mut self.outputs[port as usize];
         *output.credits_mut(&mut self.credits, vc) += size;
         output.queued -= size;
+        if self.lengths.until_credited() {
+            *self.lengths.vc_mut(port, vc) -= size;
+        }
         let (router, exit) = (output.router, output.exit);
         if std::mem::take(&mut output.awaited) {
             self.stir(router, port);
@@ -259,22 +259,33 @@ impl Partition {
         }
     }
 
-    /// Phits of an output that depart at `departure` are unsettled until they have begun to, or until
-    /// their credits would be back.
-    pub(super) fn unsettle(&mut self, port: u32, vc: u8, size: u16, departure: Cycle) {
-        self.unsettled[port as usize * self.vcs + usize::from(vc)] += u32::from(size);
-        let until = match self.plant.sensing {
-            Sensing::Waiting => 2 * self.outputs[port as usize].downstream.latency,
-            _ => 1,
+    /// A packet is granted that departs at `departure`: it counts at once, or from its departure on, or
+    /// from when its credits might be back.
+    pub(super) fn lengthen(&mut self, port: u32, vc: u8, size: u16, departure: Cycle) {
+        let sensing = self.plant.sensing;
+        if matches!(sensing, Sensing::Both | Sensing::Output) {
+            *self.lengths.vc_mut(port, vc) += u32::from(size);
+        }
+        let after = match sensing {
+            Sensing::Both => return,
+            Sensing::Output | Sensing::Downstream => 1,
+            Sensing::Waiting => {
+                self.lengths.occupy(port, departure + u32::from(size));
+                2 * self.outputs[port as usize].downstream.latency
+            }
         };
-        self.settlings.push(departure + until, credit(port, vc, size));
+        self.settlings.push(departure + after, credit(port, vc, size));
     }
 
     fn settle(&mut self, now: Cycle) {
         while let Some(due) = self.settlings.take(now) {
             for index in 0..due.len() {
                 let (port, vc, size) = read_credit(self.settlings.events(due)[index]);
-                self.unsettled[port as usize * self.vcs + usize::from(vc)] -= size;
+                let length = self.lengths.vc_mut(port, vc);
+                match self.plant.sensing {
+                    Sensing::Output => *length -= size,
+                    _ => *length += size,
+                }
                 let Output { router, exit, .. } = self.outputs[port as usize];
                 if self.watches.queues && exit {
                     self.soil(router);
@@ -297,12 +308,12 @@ impl Partition {
     fn refresh(&mut self) {
         let mut dirty = std::mem::take(&mut self.dirty);
         for &index in &dirty {
-            let Self { routers, outputs, credits, plant, unsettled, .. } = self;
-            let Self { routing, outgoing, vcs, now, .. } = self;
+            let Self { routers, outputs, credits, plant, lengths, .. } = self;
+            let Self { routing, outgoing, now, .. } = self;
             let router = &mut routers[index as usize];
             router.dirty = false;
-            let (id, base, vcs, now) = (router.id, router.port_base, *vcs, *now);
-            let queues = PortQueues { outputs, credits, plant, unsettled, base, vcs, now };
+            let (id, base, now) = (router.id, router.port_base, *now);
+            let queues = PortQueues { outputs, credits, plant, lengths, base, now };
             routing.queues_changed(id, &queues, outgoing);
             let mut outgoing = std::mem::take(&mut self.outgoing);
             for message in outgoing.drain(..) {

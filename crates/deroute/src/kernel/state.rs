@@ -2,11 +2,8 @@
 
 use super::nic::Parcel;
 use super::packet::{Flight, NONE};
-use super::plant::Plant;
-use crate::ids::{Cycle, HostId, PortId, RouterId, VcId};
+use crate::ids::{Cycle, HostId, RouterId};
 use crate::rng::Stream;
-use crate::routing::Queues;
-use crate::spec::Sensing;
 use crate::traffic::Source;
 
 /// One direction of a port: a buffer per VC. One cache line.
@@ -233,98 +230,4 @@ pub(super) fn credit(port: u32, vc: u8, size: u16) -> u64 {
 
 pub(super) fn read_credit(event: u64) -> (u32, u8, u32) {
     ((event >> 38) as u32, (event >> 32) as u8 & 63, event as u32)
-}
-
-/// The queues of one router, as its routing algorithm sees them.
-pub(super) struct PortQueues<'a> {
-    pub(super) outputs: &'a [Output],
-    pub(super) credits: &'a [u32],
-    pub(super) plant: &'a Plant,
-    pub(super) unsettled: &'a [u32],
-    /// First port of the router.
-    pub(super) base: u32,
-    /// VCs of an output in `unsettled`.
-    pub(super) vcs: usize,
-    pub(super) now: Cycle,
-}
-
-impl PortQueues<'_> {
-    #[inline]
-    fn output(&self, port: PortId) -> &Output {
-        &self.outputs[self.base as usize + port.index()]
-    }
-
-    /// Phits of a VC that count, but for what waits for the link.
-    #[inline]
-    fn counted(&self, port: PortId, vc: VcId) -> u32 {
-        let unsettled =
-            || self.unsettled[(self.base as usize + port.index()) * self.vcs + vc.index()];
-        match self.plant.sensing {
-            Sensing::Both => self.taken(port, vc),
-            Sensing::Output => unsettled(),
-            Sensing::Downstream | Sensing::Waiting => self.taken(port, vc) - unsettled(),
-        }
-    }
-
-    /// What a packet granted now would wait for the link, if that counts.
-    #[inline]
-    fn backlog(&self, port: PortId) -> u32 {
-        match self.plant.sensing {
-            Sensing::Waiting => {
-                let departure = self.now + self.plant.pipeline;
-                self.output(port).link_free.saturating_sub(departure)
-            }
-            _ => 0,
-        }
-    }
-}
-
-impl Queues for PortQueues<'_> {
-    #[inline]
-    fn port(&self, port: PortId) -> u32 {
-        let output = self.output(port);
-        if self.plant.sensing == Sensing::Both {
-            return output.queued;
-        }
-        let vcs = (0..output.vcs).map(VcId);
-        vcs.map(|vc| self.counted(port, vc)).sum::<u32>() + self.backlog(port)
-    }
-
-    #[inline]
-    fn vc(&self, port: PortId, vc: VcId) -> u32 {
-        self.counted(port, vc) + self.backlog(port)
-    }
-
-    #[inline]
-    fn class(&self, port: PortId, vc: VcId, classes: u8) -> u32 {
-        let vcs = (vc.0..self.output(port).vcs).step_by(usize::from(classes)).map(VcId);
-        vcs.map(|vc| self.counted(port, vc)).sum::<u32>() + self.backlog(port)
-    }
-
-    #[inline]
-    fn lane(&self, port: PortId, vc: VcId) -> u32 {
-        match self.plant.shared_by.get(usize::from(self.output(port).class)) {
-            Some(classes) => self.class(port, VcId(vc.0 % classes), *classes),
-            None => self.vc(port, vc),
-        }
-    }
-
-    #[inline]
-    fn taken(&self, port: PortId, vc: VcId) -> u32 {
-        let output = self.output(port);
-        match output.kind {
-            PortKind::Link => {
-                let buffer = self.plant.classes[output.class as usize].buffer;
-                buffer - output.credits(self.credits, vc.0)
-            }
-            _ => 0,
-        }
-    }
-
-    #[inline]
-    fn fits(&self, port: PortId, vc: VcId, size: u16) -> bool {
-        let output = self.output(port);
-        output.kind != PortKind::Link
-            || output.credits(self.credits, vc.0) >= self.plant.room(output.class, size)
-    }
 }

@@ -34,7 +34,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::weights::Best;
+use super::weights::{Best, Row, Straight};
 use super::{
     Fabric, Header, Injection, Plan, Queue, RouterView, Routing, Watches, divert, follow,
     require_lattice,
@@ -66,6 +66,7 @@ impl Default for ClosAdSpec {
 struct ClosAd {
     topology: Arc<dyn Topology>,
     spec: ClosAdSpec,
+    row: Row,
     first: RouterId,
     /// Ports of a router, and classes of the queuing scheme.
     ports: usize,
@@ -77,7 +78,7 @@ struct ClosAd {
 }
 
 pub fn plan(spec: &ClosAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
-    require_lattice(fabric, "routing.clos_ad")?;
+    let row = Row::new(require_lattice(fabric, "routing.clos_ad")?, spec.queue);
     let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
     let vcs = topology.vcs_needed(true);
     let classes = usize::from(fabric.classes);
@@ -87,6 +88,7 @@ pub fn plan(spec: &ClosAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
         Box::new(ClosAd {
             topology: Arc::clone(&topology),
             spec: spec.clone(),
+            row: row.clone(),
             first,
             ports,
             classes,
@@ -114,30 +116,30 @@ impl ClosAd {
         queue + self.decided.get(self.cell(view.router, port)).copied().unwrap_or(0)
     }
 
-    /// The hop out of the source router, unless it is the minimal one.
-    fn decide(&self, view: &mut RouterView<'_>, minimal: Hop, to: RouterId) -> Option<Hop> {
+    /// The port out of the source router, unless it is the minimal one.
+    fn decide(&mut self, view: &mut RouterView<'_>, minimal: Hop, to: RouterId) -> Option<PortId> {
         let Some(lattice) = self.topology.lattice() else { unreachable!("checked by `plan`") };
-        let at = view.router;
+        let (at, queues) = (view.router, view.queues);
         let left = lattice.unaligned(at, to).count() as u32;
         let mut best = Best::none(self.spec.offset);
         for (before, dim) in lattice.unaligned(at, to).enumerate() {
             let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
-            for other in (0..lattice.width(dim)).filter(|&other| other != from) {
-                let straight = other == target;
-                if straight && before == 0 {
-                    continue;
-                }
-                // Phase A takes the dimensions from this one on, phase B all but perhaps this one.
-                let hops = 2 * left - before as u32 - u32::from(straight);
-                for copy in 0..lattice.trunk() {
-                    let port = lattice.port(dim, from, other, copy);
-                    let queue = self.queue(view, port);
-                    best.offer(view, Hop { port, ..minimal }, (queue, hops), true);
-                }
+            let (ports, straight) = (lattice.ports(dim), lattice.ports_to(dim, from, target));
+            let lanes = |first, lengths: &mut [u32]| queues.lanes(first, VcId(0), lengths);
+            self.row.look(queues, (0, ports.clone()), lanes);
+            if self.spec.sequential {
+                let first = self.cell(at, PortId(ports.start));
+                self.row.add(&self.decided[first..][..ports.len()]);
             }
+            // Phase A takes the dimensions from this one on, phase B all but perhaps this one. The
+            // minimal path is none of the others.
+            let hops = 2 * left - before as u32 - 1;
+            let straight = Straight { ports: straight, hops, offered: before > 0 };
+            best.offer_all(view.rng, &self.row, (dim, 0, ports), &straight);
         }
         let queue = u64::from(self.queue(view, minimal.port)) + u64::from(self.spec.offset);
-        (best.weight() < queue * u64::from(left)).then(|| best.choice().0)
+        let lighter = best.weight().is_some_and(|weight| weight < queue * u64::from(left));
+        lighter.then_some(best.place.1)
     }
 }
 
@@ -160,13 +162,12 @@ fn beyond(
 impl Routing for ClosAd {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         let (at, to) = (view.router, header.destination);
-        let next = |header: &Header| follow(&*self.topology, at, header, VcUse::PathPosition);
-        let minimal = next(header);
+        let minimal = follow(&*self.topology, at, header, VcUse::PathPosition);
         if header.place > 0 {
             return minimal;
         }
         let hop = match (self.decide(view, minimal, to), self.topology.lattice()) {
-            (Some(Hop { port, .. }), Some(lattice)) => {
+            (Some(port), Some(lattice)) => {
                 let root = beyond(lattice, (at, to), port, view.rng);
                 let topology = &*self.topology;
                 let hops = topology.distance(at, root) + topology.distance(root, to);
@@ -174,7 +175,7 @@ impl Routing for ClosAd {
                 let detour = hops > topology.distance(at, to);
                 let kind = if detour { PathKind::Lgl } else { PathKind::Minimal };
                 divert(header, at, root, kind);
-                Hop { port, ..next(header) }
+                Hop { port, ..follow(topology, at, header, VcUse::PathPosition) }
             }
             _ => minimal,
         };
@@ -187,7 +188,7 @@ impl Routing for ClosAd {
     }
 
     fn watches(&self) -> Watches {
-        Watches { injections: self.spec.sequential, ..Watches::default() }
+        Watches { injections: self.spec.sequential, lengths: true, ..Watches::default() }
     }
 
     fn injection(&mut self, queue: Queue, event: Injection, _header: &Header) {

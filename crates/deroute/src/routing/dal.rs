@@ -34,7 +34,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::weights::{Best, derouted_in, label, reconsidering};
+use super::weights::{Best, Row, derouted_in, label, reconsidering};
 use super::{Fabric, Header, Plan, RouterView, Routing, Watches, require_lattice};
 use crate::ids::{PortId, RouterId, VcId};
 use crate::spec::{QueueMetric, SpecError, VcUse};
@@ -62,6 +62,7 @@ struct Dal {
     topology: Arc<dyn Topology>,
     /// VCs of each dimension.
     vcs: Arc<[u8]>,
+    row: Row,
     spec: DalSpec,
 }
 
@@ -69,7 +70,7 @@ struct Dal {
 const ESCAPE: VcId = VcId(0);
 
 pub fn plan(spec: &DalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
-    require_lattice(fabric, "routing.dal")?;
+    let row = Row::new(require_lattice(fabric, "routing.dal")?, spec.queue);
     let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
     let why = "one VC is kept in dimension order, to escape through";
     let need = |class: &&'static str| VcNeed { class, vcs: 2, why };
@@ -77,22 +78,20 @@ pub fn plan(spec: &DalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let vcs: Arc<[u8]> = fabric.vcs.clone().into();
     let agent = Box::new(move |_, _| -> Box<dyn Routing> {
         let (topology, vcs) = (Arc::clone(&topology), Arc::clone(&vcs));
-        Box::new(Dal { topology, vcs, spec: spec.clone() })
+        Box::new(Dal { topology, vcs, row: row.clone(), spec: spec.clone() })
     });
     Ok(Plan { agent, vcs: needs })
 }
 
 impl Dal {
-    /// The emptiest VC of a port with room for the packet, and the queue of the port.
-    fn look(&self, view: &RouterView<'_>, dim: usize, port: PortId) -> Option<(VcId, u32)> {
+    /// The VCs of a port with room for the packet.
+    fn open<'a>(
+        &self,
+        view: &'a RouterView<'_>,
+        (dim, port): (usize, PortId),
+    ) -> impl Iterator<Item = VcId> + 'a {
         let adaptive = (ESCAPE.0 + 1..self.vcs[dim]).map(VcId);
-        let open = adaptive.filter(|&vc| view.queues.fits(port, vc, view.size));
-        let vc = open.min_by_key(|&vc| view.queues.taken(port, vc))?;
-        let queue = match self.spec.queue {
-            QueueMetric::Port => view.queues.port(port),
-            QueueMetric::Vc => view.queues.class(port, VcId(ESCAPE.0 + 1), 1),
-        };
-        Some((vc, queue))
+        adaptive.filter(move |&vc| view.queues.fits(port, vc, view.size))
     }
 }
 
@@ -112,27 +111,33 @@ impl Routing for Dal {
         let mut best = Best::none(self.spec.offset);
         for dim in lattice.unaligned(at, to) {
             let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
-            for other in (0..lattice.width(dim)).filter(|&other| other != from) {
-                let derouted = other != target;
-                if derouted && done & 1 << dim != 0 {
-                    continue;
-                }
-                for copy in 0..lattice.trunk() {
-                    let port = lattice.port(dim, from, other, copy);
-                    if let Some((vc, queue)) = self.look(view, dim, port) {
-                        let hop = Hop { port, vc, place };
-                        best.offer(view, hop, (queue, left + u32::from(derouted)), derouted);
-                    }
+            let (ports, straight) = (lattice.ports(dim), lattice.ports_to(dim, from, target));
+            let queues = view.queues;
+            let adaptive = |first, lengths: &mut [u32]| {
+                queues.classes(first, VcId(ESCAPE.0 + 1), 1, lengths);
+            };
+            self.row.look(queues, (0, ports.clone()), adaptive);
+            for port in ports.clone() {
+                let derouted = !straight.contains(&port);
+                let barred = derouted && done & 1 << dim != 0;
+                if !barred && self.open(view, (dim, PortId(port))).next().is_some() {
+                    let place = (dim, port - ports.start, port..port + 1);
+                    let hops = left + u32::from(derouted);
+                    best.offer(view.rng, &self.row, place, (hops, derouted));
                 }
             }
         }
-        let (hop, derouted) = best.choice();
-        label(header, None, derouted);
-        if best.weight() == u64::MAX {
-            let next = self.topology.next_hop(at, to, Leg::Minimal, place - 1, VcUse::PathPosition);
-            return Hop { vc: ESCAPE, place, ..next };
+        label(header, None, best.derouted);
+        let open =
+            self.open(view, best.place).min_by_key(|&vc| view.queues.taken(best.place.1, vc));
+        match open {
+            Some(vc) if best.weight().is_some() => Hop { port: best.place.1, vc, place },
+            _ => {
+                let next =
+                    self.topology.next_hop(at, to, Leg::Minimal, place - 1, VcUse::PathPosition);
+                Hop { vc: ESCAPE, place, ..next }
+            }
         }
-        hop
     }
 
     fn watches(&self) -> Watches {

@@ -34,7 +34,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::weights::{Best, Classes, derouted_in, label, reconsidering};
+use super::weights::{Best, Classes, Row, Straight, derouted_in, label, reconsidering};
 use super::{Fabric, Header, Plan, RouterView, Routing, Watches, require_lattice};
 use crate::spec::{QueueMetric, SpecError};
 use crate::topology::{Hop, Topology, VcNeed};
@@ -75,6 +75,7 @@ pub enum DimWarClasses {
 struct DimWar {
     topology: Arc<dyn Topology>,
     classes: Classes,
+    row: Row,
     spec: DimWarSpec,
 }
 
@@ -82,16 +83,16 @@ struct DimWar {
 const CLASSES: u8 = 2;
 
 pub fn plan(spec: &DimWarSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
-    require_lattice(fabric, "routing.dimwar")?;
+    let lattice = require_lattice(fabric, "routing.dimwar")?;
     let topology = Arc::clone(&fabric.topology);
     let why = "deroutes need a second class of VCs";
     let need = |class: &&'static str| VcNeed { class, vcs: CLASSES, why };
     let vcs = topology.classes().iter().map(need).collect();
-    let classes = Classes::new(fabric, CLASSES, spec.queue);
+    let (classes, row) = (Classes::new(fabric, CLASSES), Row::new(lattice, spec.queue));
     let spec = spec.clone();
     let agent = Box::new(move |_, _| -> Box<dyn Routing> {
         let (topology, classes) = (Arc::clone(&topology), classes.clone());
-        Box::new(DimWar { topology, classes, spec: spec.clone() })
+        Box::new(DimWar { topology, classes, row: row.clone(), spec: spec.clone() })
     });
     Ok(Plan { agent, vcs })
 }
@@ -103,30 +104,34 @@ impl Routing for DimWar {
         let dim = lattice.first_unaligned(at, to).unwrap_or(0);
         let hops = lattice.unaligned(at, to).count() as u32;
         let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
-        // Places: a deroute and a straight hop in every dimension.
-        let place = 2 * dim as u8 + 1;
         let before = derouted_in(lattice, view, to);
-        let free = before.is_none();
+        let (straight, ports) = (lattice.ports_to(dim, from, target), lattice.ports(dim));
+        // The classes of a straight hop and of a deroute.
+        let classes = match self.spec.classes {
+            DimWarClasses::Hop => [0, 1],
+            DimWarClasses::Arrival => [u8::from(before.is_some()); 2],
+        };
         let mut best = Best::none(self.spec.offset);
-        for other in (0..lattice.width(dim)).filter(|&other| other != from) {
-            let derouted = other != target;
-            if derouted && !free {
-                continue;
+        let Self { row, .. } = self;
+        if before.is_some() {
+            self.classes.look(row, view.queues, (0, straight.clone()), classes[0]);
+            best.offer(view.rng, row, (dim, 0, straight), (hops, false));
+        } else {
+            self.classes.look(row, view.queues, (0, ports.clone()), classes[1]);
+            if classes[0] != classes[1] {
+                let place = (straight.start - ports.start, straight.clone());
+                self.classes.look(row, view.queues, place, classes[0]);
             }
-            let class = match self.spec.classes {
-                DimWarClasses::Hop => u8::from(derouted),
-                DimWarClasses::Arrival => u8::from(!free),
-            };
-            for copy in 0..lattice.trunk() {
-                let port = lattice.port(dim, from, other, copy);
-                let (vc, queue) = self.classes.look(view, dim, port, class);
-                let hop = Hop { port, vc, place: place + u8::from(!derouted) };
-                best.offer(view, hop, (queue, hops + u32::from(derouted)), derouted);
-            }
+            let straight = Straight { ports: straight, hops, offered: true };
+            best.offer_all(view.rng, row, (dim, 0, ports), &straight);
         }
-        let (hop, derouted) = best.choice();
+        let Best { place: (_, port), derouted, .. } = best;
         label(header, before, derouted);
-        hop
+        let class = classes[usize::from(derouted)];
+        let vc = self.classes.emptiest(view.queues, best.place, class);
+        // Places: a deroute and a straight hop in every dimension.
+        let place = 2 * dim as u8 + 1 + u8::from(!derouted);
+        Hop { port, vc, place }
     }
 
     fn watches(&self) -> Watches {

@@ -43,8 +43,8 @@ pub struct MinAdSpec {
 }
 
 pub fn plan(spec: &MinAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
-    require_lattice(fabric, "routing.min_ad")?;
+    let lattice = require_lattice(fabric, "routing.min_ad")?;
     let MinAdSpec { queue, redecide } = *spec;
     let straight = OmniWarSpec { deroutes: Some(0), queue, redecide, ..Default::default() };
-    omniwar::incremental(&straight, true, fabric)
+    omniwar::incremental(&straight, true, (fabric, lattice))
 }

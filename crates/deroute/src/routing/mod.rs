@@ -29,7 +29,7 @@ use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::PathKind;
 use crate::rng::Stream;
 use crate::spec::{Scale, SpecError, VcUse};
-use crate::topology::{Hop, Leg, Topology, VcNeed};
+use crate::topology::{Hop, Lattice, Leg, Topology, VcNeed};
 
 /// The part of a packet that routing reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +101,21 @@ pub trait Queues {
         self.vc(port, vc)
     }
 
+    /// [`Queues::class`] of consecutive ports from `first` on; needs [`Watches::lengths`].
+    fn classes(&self, first: PortId, vc: VcId, classes: u8, lengths: &mut [u32]) {
+        for (port, length) in (first.0..).map(PortId).zip(lengths) {
+            *length = self.class(port, vc, classes);
+        }
+    }
+
+    /// [`Queues::lane`] of consecutive ports of one link class, from `first` on; needs
+    /// [`Watches::lengths`].
+    fn lanes(&self, first: PortId, vc: VcId, lengths: &mut [u32]) {
+        for (port, length) in (first.0..).map(PortId).zip(lengths) {
+            *length = self.lane(port, vc);
+        }
+    }
+
     /// Phits granted to one VC whose credits have not come back, whatever the length of the queue is
     /// taken for.
     fn taken(&self, port: PortId, vc: VcId) -> u32 {
@@ -152,6 +167,8 @@ pub struct Watches {
     pub reconsiders: bool,
     /// Heads in transit as well; needs `reconsiders`.
     pub transit: bool,
+    /// [`Queues::classes`] and [`Queues::lanes`].
+    pub lengths: bool,
     /// [`Routing::queues_changed`].
     pub queues: bool,
     /// [`Routing::injection`] with [`Injection::Entered`] and [`Injection::Left`].
@@ -356,12 +373,11 @@ fn require_intermediates(fabric: &Fabric, path: &str) -> Result<(), SpecError> {
 }
 
 /// Refuses an algorithm that moves in dimensions where there are none.
-fn require_lattice(fabric: &Fabric, path: &str) -> Result<(), SpecError> {
-    if fabric.topology.lattice().is_some() {
-        return Ok(());
-    }
-    let message = "the routers of this topology form no lattice";
-    Err(SpecError::new(path, message).choices(["network.topology.hyperx"]))
+fn require_lattice<'a>(fabric: &'a Fabric, path: &str) -> Result<&'a Lattice, SpecError> {
+    fabric.topology.lattice().ok_or_else(|| {
+        let message = "the routers of this topology form no lattice";
+        SpecError::new(path, message).choices(["network.topology.hyperx"])
+    })
 }
 
 /// Refuses an algorithm that chooses the way up where there is none.

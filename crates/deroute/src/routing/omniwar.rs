@@ -34,10 +34,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::weights::{Best, Classes, derouted_in, label, reconsidering};
+use super::weights::{Best, Classes, Row, Straight, derouted_in, label, reconsidering};
 use super::{Fabric, Header, Plan, RouterView, Routing, Watches, require_lattice};
 use crate::spec::{QueueMetric, SpecError};
-use crate::topology::{Hop, Topology, VcNeed};
+use crate::topology::{Hop, Lattice, Topology, VcNeed};
 
 /// Parameters of OmniWAR.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -72,6 +72,7 @@ impl Default for OmniWarSpec {
 struct OmniWar {
     topology: Arc<dyn Topology>,
     classes: Classes,
+    row: Row,
     /// N + M.
     hops: u8,
     /// Deroutes are not allowed, however many hops are to spare.
@@ -80,15 +81,14 @@ struct OmniWar {
 }
 
 pub fn plan(spec: &OmniWarSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
-    require_lattice(fabric, "routing.omniwar")?;
-    incremental(spec, false, fabric)
+    incremental(spec, false, (fabric, require_lattice(fabric, "routing.omniwar")?))
 }
 
 /// OmniWAR on a lattice, or only its straight hops.
 pub(super) fn incremental(
     spec: &OmniWarSpec,
     straight: bool,
-    fabric: &Fabric,
+    (fabric, lattice): (&Fabric, &Lattice),
 ) -> Result<Plan, SpecError> {
     let topology = Arc::clone(&fabric.topology);
     let dims = topology.classes().len() as u8;
@@ -102,11 +102,18 @@ pub(super) fn incremental(
     let why = "each of at most N + M hops takes the next class of VCs";
     let need = |class: &&'static str| VcNeed { class, vcs: hops, why };
     let vcs = topology.classes().iter().map(need).collect();
-    let classes = Classes::new(fabric, hops, spec.queue);
+    let (classes, row) = (Classes::new(fabric, hops), Row::new(lattice, spec.queue));
     let spec = spec.clone();
     let agent = Box::new(move |_, _| -> Box<dyn Routing> {
         let (topology, classes) = (Arc::clone(&topology), classes.clone());
-        Box::new(OmniWar { topology, classes, hops, straight, spec: spec.clone() })
+        Box::new(OmniWar {
+            topology,
+            classes,
+            row: row.clone(),
+            hops,
+            straight,
+            spec: spec.clone(),
+        })
     });
     Ok(Plan { agent, vcs })
 }
@@ -122,24 +129,33 @@ impl Routing for OmniWar {
         // The dimension of a deroute that must not be repeated.
         let last = before.filter(|_| !self.spec.back_to_back);
         let mut best = Best::none(self.spec.offset);
-        for dim in lattice.unaligned(at, to) {
+        let Self { row, .. } = self;
+        let dims = || lattice.unaligned(at, to);
+        let first = lattice.ports(dims().next().unwrap_or(0)).start;
+        if spare {
+            // The ports of all these dimensions at once, and of those between.
+            let end = lattice.ports(dims().last().unwrap_or(0)).end;
+            self.classes.look(row, view.queues, (0, first..end), class);
+        }
+        for dim in dims() {
             let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
-            for other in (0..lattice.width(dim)).filter(|&other| other != from) {
-                let derouted = other != target;
-                if derouted && (!spare || last == Some(dim)) {
-                    continue;
-                }
-                for copy in 0..lattice.trunk() {
-                    let port = lattice.port(dim, from, other, copy);
-                    let (vc, queue) = self.classes.look(view, dim, port, class);
-                    let hop = Hop { port, vc, place: class + 1 };
-                    best.offer(view, hop, (queue, left + u32::from(derouted)), derouted);
-                }
+            let straight = lattice.ports_to(dim, from, target);
+            let index = straight.start - first;
+            if !spare {
+                self.classes.look(row, view.queues, (index, straight.clone()), class);
+            }
+            if spare && last != Some(dim) {
+                let ports = lattice.ports(dim);
+                let place = (dim, ports.start - first, ports);
+                let straight = Straight { ports: straight, hops: left, offered: true };
+                best.offer_all(view.rng, row, place, &straight);
+            } else {
+                best.offer(view.rng, row, (dim, index, straight), (left, false));
             }
         }
-        let (hop, derouted) = best.choice();
-        label(header, before, derouted);
-        hop
+        label(header, before, best.derouted);
+        let vc = self.classes.emptiest(view.queues, best.place, class);
+        Hop { port: best.place.1, vc, place: class + 1 }
     }
 
     fn watches(&self) -> Watches {

@@ -247,6 +247,14 @@ impl Queues for OwnQueues<'_> {
         self.queues.lane(port, self.own(vc))
     }
 
+    fn classes(&self, first: PortId, vc: VcId, classes: u8, lengths: &mut [u32]) {
+        self.queues.classes(first, self.own(vc), classes * self.classes, lengths);
+    }
+
+    fn lanes(&self, first: PortId, vc: VcId, lengths: &mut [u32]) {
+        self.queues.lanes(first, self.own(vc), lengths);
+    }
+
     #[inline]
     fn taken(&self, port: PortId, vc: VcId) -> u32 {
         self.queues.taken(port, self.own(vc))

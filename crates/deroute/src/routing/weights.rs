@@ -1,10 +1,51 @@
 //! What the incremental routings of a lattice share: candidates, their weights, their VCs.
 
-use super::{Fabric, Header, RouterView, Watches};
+use std::hint::select_unpredictable;
+use std::ops::Range;
+
+use super::{Fabric, Header, Queues, RouterView, Watches};
 use crate::ids::{PortId, RouterId, VcId};
 use crate::probe::PathKind;
+use crate::rng::Stream;
 use crate::spec::QueueMetric;
-use crate::topology::{Hop, Lattice};
+use crate::topology::Lattice;
+
+/// Lengths of the queues of consecutive ports, as an algorithm measures them.
+#[derive(Clone)]
+pub(super) struct Row {
+    queue: QueueMetric,
+    lengths: Vec<u32>,
+}
+
+impl Row {
+    pub(super) fn new(lattice: &Lattice, queue: QueueMetric) -> Self {
+        Self { queue, lengths: vec![0; usize::from(lattice.radix())] }
+    }
+
+    /// Measures consecutive ports, to be `at` in the row: the queues of the whole ports,
+    /// or what `measure` writes.
+    #[inline]
+    pub(super) fn look(
+        &mut self,
+        queues: &dyn Queues,
+        (at, ports): (u16, Range<u16>),
+        measure: impl Fn(PortId, &mut [u32]),
+    ) {
+        let lengths = &mut self.lengths[usize::from(at)..][..ports.len()];
+        match self.queue {
+            QueueMetric::Vc => measure(PortId(ports.start), lengths),
+            QueueMetric::Port => {
+                let whole = ports.map(|port| queues.port(PortId(port)));
+                lengths.iter_mut().zip(whole).for_each(|(length, whole)| *length = whole);
+            }
+        }
+    }
+
+    /// Lengthens the queues of the first ports.
+    pub(super) fn add(&mut self, phits: &[u32]) {
+        self.lengths.iter_mut().zip(phits).for_each(|(length, phits)| *length += phits);
+    }
+}
 
 /// VCs of each dimension, shared out among the classes of a routing: class `c` has the VCs `c`,
 /// `c + classes`, `c + 2 * classes`, ...
@@ -12,33 +53,42 @@ use crate::topology::{Hop, Lattice};
 pub(super) struct Classes {
     vcs: Vec<u8>,
     classes: u8,
-    queue: QueueMetric,
 }
 
 impl Classes {
-    pub(super) fn new(fabric: &Fabric, classes: u8, queue: QueueMetric) -> Self {
-        Self { vcs: fabric.vcs.clone(), classes, queue }
+    pub(super) fn new(fabric: &Fabric, classes: u8) -> Self {
+        Self { vcs: fabric.vcs.clone(), classes }
     }
 
-    /// The emptiest VC of a class, and the queue that the class sees: its own VCs, or the port.
+    /// Measures consecutive ports, to be `at` in the row, as a class sees them: by its own VCs, or by the
+    /// whole ports.
     #[inline]
     pub(super) fn look(
         &self,
-        view: &RouterView<'_>,
-        dim: usize,
-        port: PortId,
+        row: &mut Row,
+        queues: &dyn Queues,
+        place: (u16, Range<u16>),
         class: u8,
-    ) -> (VcId, u32) {
-        let queue = match self.queue {
-            QueueMetric::Port => view.queues.port(port),
-            QueueMetric::Vc => view.queues.class(port, VcId(class), self.classes),
+    ) {
+        let own = |first, lengths: &mut [u32]| {
+            queues.classes(first, VcId(class), self.classes, lengths);
         };
+        row.look(queues, place, own);
+    }
+
+    /// The emptiest VC of a class at a port.
+    #[inline]
+    pub(super) fn emptiest(
+        &self,
+        queues: &dyn Queues,
+        (dim, port): (usize, PortId),
+        class: u8,
+    ) -> VcId {
         if self.vcs[dim] - class <= self.classes {
-            return (VcId(class), queue);
+            return VcId(class);
         }
         let all = (class..self.vcs[dim]).step_by(usize::from(self.classes)).map(VcId);
-        let emptiest = all.min_by_key(|&vc| view.queues.taken(port, vc));
-        (emptiest.unwrap_or(VcId(class)), queue)
+        all.min_by_key(|&vc| queues.taken(port, vc)).unwrap_or(VcId(class))
     }
 }
 
@@ -62,51 +112,107 @@ pub(super) fn label(header: &mut Header, before: Option<usize>, derouted: bool) 
 
 /// What an algorithm is told that decides once for every head, or again while it is blocked.
 pub(super) fn reconsidering(redecide: bool) -> Watches {
-    Watches { reconsiders: redecide, transit: redecide, ..Watches::default() }
+    Watches { reconsiders: redecide, transit: redecide, lengths: true, ..Watches::default() }
+}
+
+/// The ports of a dimension to the destination's coordinate, with `hops` to go.
+pub(super) struct Straight {
+    pub(super) ports: Range<u16>,
+    pub(super) hops: u32,
+    /// They are candidates.
+    pub(super) offered: bool,
 }
 
 /// The candidate with the least weight, ties at random.
 pub(super) struct Best {
     /// Added to every queue.
     offset: u32,
-    hop: Hop,
     weight: u64,
     ties: u32,
-    derouted: bool,
+    /// Its dimension and port.
+    pub(super) place: (usize, PortId),
+    pub(super) derouted: bool,
 }
 
 impl Best {
+    /// More than any candidate weighs.
+    const NONE: u64 = u64::MAX - 1;
+
+    /// What is no candidate weighs more still.
+    const NEVER: u64 = u64::MAX;
+
     pub(super) fn none(offset: u32) -> Self {
-        let hop = Hop { port: PortId(0), vc: VcId(0), place: 0 };
-        Self { offset, hop, weight: u64::MAX, ties: 0, derouted: false }
+        Self { offset, weight: Self::NONE, ties: 0, place: (0, PortId(0)), derouted: false }
     }
 
-    /// A candidate with `hops` to go over it, `(queue + offset) * hops` heavy.
-    #[inline]
+    /// Consecutive ports of a dimension, measured in a row from `at` on, as candidates with `hops` to go
+    /// over each: `(queue + offset) * hops` heavy.
+    #[inline(always)]
     pub(super) fn offer(
         &mut self,
-        view: &mut RouterView<'_>,
-        hop: Hop,
-        (queue, hops): (u32, u32),
-        derouted: bool,
+        rng: &mut Stream,
+        row: &Row,
+        (dim, at, ports): (usize, u16, Range<u16>),
+        (hops, derouted): (u32, bool),
     ) {
-        let weight = (u64::from(queue) + u64::from(self.offset)) * u64::from(hops);
-        if weight > self.weight {
-            return;
-        }
-        self.ties = if weight == self.weight { self.ties + 1 } else { 1 };
-        if self.ties == 1 || view.rng.below(self.ties) == 0 {
-            (self.hop, self.weight, self.derouted) = (hop, weight, derouted);
+        let hops = u64::from(hops);
+        if let Some(port) = self.lightest(rng, row, (at, ports), |_, queue| queue * hops) {
+            (self.place, self.derouted) = ((dim, port), derouted);
         }
     }
 
-    /// The weight of the choice; above all others without one.
-    pub(super) fn weight(&self) -> u64 {
-        self.weight
+    /// All ports of a dimension, measured from `at` on: the straight ones, and the others with a hop more
+    /// to go.
+    #[inline(always)]
+    pub(super) fn offer_all(
+        &mut self,
+        rng: &mut Stream,
+        row: &Row,
+        (dim, at, ports): (usize, u16, Range<u16>),
+        straight: &Straight,
+    ) {
+        let Straight { ports: Range { start, end }, hops, offered } = *straight;
+        let (count, own, other) = (end - start, u64::from(hops), u64::from(hops) + 1);
+        let is_straight = |port: u16| port.wrapping_sub(start) < count;
+        let weigh = |port, queue| match (is_straight(port), offered) {
+            (true, false) => Self::NEVER,
+            (straight, _) => queue * select_unpredictable(straight, own, other),
+        };
+        if let Some(port) = self.lightest(rng, row, (at, ports), weigh) {
+            (self.place, self.derouted) = ((dim, port), !is_straight(port.0));
+        }
     }
 
-    /// The choice, and whether it is a deroute.
-    pub(super) fn choice(&self) -> (Hop, bool) {
-        (self.hop, self.derouted)
+    /// Of some ports and the choice before, the lightest one, if it is among these.
+    #[inline(always)]
+    fn lightest(
+        &mut self,
+        rng: &mut Stream,
+        row: &Row,
+        (at, ports): (u16, Range<u16>),
+        weigh: impl Fn(u16, u64) -> u64,
+    ) -> Option<PortId> {
+        let queues = &row.lengths[usize::from(at)..][..ports.len()];
+        let (mut least, mut ties, mut chosen) = (self.weight, self.ties, u16::MAX);
+        for (port, &queue) in ports.zip(queues) {
+            let weight = weigh(port, u64::from(queue) + u64::from(self.offset));
+            if weight == least {
+                ties += 1;
+                chosen = select_unpredictable(rng.below(ties) == 0, port, chosen);
+            } else {
+                // Without branches: hardly predictable.
+                let less = weight < least;
+                least = select_unpredictable(less, weight, least);
+                ties = select_unpredictable(less, 1, ties);
+                chosen = select_unpredictable(less, port, chosen);
+            }
+        }
+        (self.weight, self.ties) = (least, ties);
+        (chosen != u16::MAX).then_some(PortId(chosen))
+    }
+
+    /// The weight of the choice, if there is one.
+    pub(super) fn weight(&self) -> Option<u64> {
+        (self.weight != Self::NONE).then_some(self.weight)
     }
 }

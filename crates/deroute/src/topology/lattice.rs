@@ -1,5 +1,7 @@
 //! Coordinates of a lattice whose routers are fully connected in every dimension.
 
+use std::ops::Range;
+
 use crate::ids::{PortId, RouterId};
 
 /// Most dimensions of a lattice.
@@ -15,6 +17,8 @@ pub struct Lattice {
     ports: Vec<u16>,
     hosts: u32,
     trunk: u32,
+    /// The dimension of every port; `None` for a host.
+    dimensions: Vec<Option<u8>>,
     /// Coordinates of every router: cheaper than dividing.
     coordinates: Vec<[u8; DIMS]>,
 }
@@ -30,6 +34,9 @@ impl Lattice {
             port += (width - 1) * trunk;
             ports.push(port as u16);
         }
+        let dimension = |port: u16| ports.partition_point(|&first| first <= port).checked_sub(1);
+        let dimensions =
+            (0..port as u16).map(|port| dimension(port).map(|dim| dim as u8)).collect();
         let place = |router: u32| {
             let mut place = [0; DIMS];
             for (dim, &width) in widths.iter().enumerate() {
@@ -38,7 +45,7 @@ impl Lattice {
             place
         };
         let coordinates = (0..stride).map(place).collect();
-        Self { widths: widths.to_vec(), strides, ports, hosts, trunk, coordinates }
+        Self { widths: widths.to_vec(), strides, ports, hosts, trunk, dimensions, coordinates }
     }
 
     /// Number of dimensions.
@@ -92,6 +99,19 @@ impl Lattice {
         PortId(self.ports[dim] + (slot * self.trunk + copy) as u16)
     }
 
+    /// The ports of a dimension.
+    #[inline]
+    pub fn ports(&self, dim: usize) -> Range<u16> {
+        self.ports[dim]..self.ports[dim + 1]
+    }
+
+    /// The ports from coordinate `from` to another coordinate `to`.
+    #[inline]
+    pub fn ports_to(&self, dim: usize, from: u32, to: u32) -> Range<u16> {
+        let PortId(first) = self.port(dim, from, to, 0);
+        first..first + self.trunk as u16
+    }
+
     /// Dimension, coordinate and number of the link behind a port; `None` for a host.
     pub fn link(&self, router: RouterId, port: PortId) -> Option<(usize, u32, u32)> {
         let dim = self.dimension(port)?;
@@ -106,8 +126,7 @@ impl Lattice {
     /// The dimension of a port; `None` for a host.
     #[inline]
     pub fn dimension(&self, port: PortId) -> Option<usize> {
-        let dim = self.ports[..self.dims()].partition_point(|&first| first <= port.0);
-        dim.checked_sub(1)
+        self.dimensions[port.index()].map(usize::from)
     }
 
     /// The first dimension in which two routers differ.
