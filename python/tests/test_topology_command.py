@@ -18,6 +18,7 @@ from deroute.cli.topology import rate_gbps
 from deroute.economics import comparison, floor, prices, scaling
 from deroute.economics.drawing import draw
 from deroute.economics.network import Network
+from deroute.errors import InputError
 from deroute.reproduce.engine import BuiltEngine
 from deroute.reproduce.evidence import Evidence, NotSettledError
 from deroute.reproduce.measures import call as measure
@@ -398,3 +399,17 @@ def test_dragonfly_and_hyperx_of_one_size() -> None:
         measure("cable_ratio", evidence, pair | {"what": "weight"})
     (longest,) = measure("copper_reach", evidence, {"signalling": 25})
     assert longest.mean == 3
+
+
+def test_dragonfly_and_fat_tree_of_one_size() -> None:
+    """By hand: routers of 16 ports, 4 pods of 64 hosts for a HyperX of 4 x 4 x 4; h = 4."""
+    ours, theirs = comparison.beside(4, 3, 16, _engine.topology, "fat_tree")
+    assert theirs.parameters["children"] == [8, 8, 4]
+    assert (ours.hosts, theirs.hosts) == (256, 256)
+    evidence = Evidence(SPEC, {}, {}, {}, BuiltEngine)
+    pair = {"what": "cables", "width": 4, "ports": 16, "over": "fat_tree"}
+    (ratio,) = measure("cable_ratio", evidence, pair)
+    # A host of the fat tree has its link, and one of each level above.
+    assert ratio.mean == pytest.approx((1 + (7 + 7 * 4 / 8) / 2 / 4) / 3)
+    with pytest.raises(InputError, match="unknown topology 'torus'"):
+        measure("cable_ratio", evidence, pair | {"over": "torus"})

@@ -1,9 +1,10 @@
-"""Dragonfly and HyperX of the same size beside each other: what the cables of a host cost.
+"""A Dragonfly beside a HyperX or a fat tree of the same size: what the cables of a host cost.
 
-Source: McDonald et al. (SC 2019), section 3.1 with figure 3. Both are made of routers with the same
-number of ports and have room for uniform traffic at full load: the Dragonfly is as large as these
-routers allow in its groups (a = 2p = 2h) and has as many parallel links between two groups as its
-ports have; the HyperX has equal widths and as many hosts on a router.
+Source: McDonald et al. (SC 2019), section 1 and section 3.1 with figure 3. All are made of routers
+with the same number of ports and have room for uniform traffic at full load: the Dragonfly is as
+large as these routers allow in its groups (a = 2p = 2h) and has as many parallel links between two
+groups as its ports have; the HyperX has equal widths and as many hosts on a router; the fat tree
+has three levels and full bisection.
 """
 
 from __future__ import annotations
@@ -48,8 +49,9 @@ def wired(topology: Mapping[str, Any], wire: Wire) -> Network:
     classes = ["local", "global"]
     if name == "hyperx":
         classes = [f"dim{place + 1}" for place in range(len(parameters["widths"]))]
-    if name == "rlft":
-        classes = [f"level{place + 1}" for place in range(parameters["stages"] - 1)]
+    if name in ("rlft", "fat_tree"):
+        levels = parameters["stages"] if name == "rlft" else len(parameters["children"])
+        classes = [f"level{place + 1}" for place in range(levels - 1)]
     link = {"latency": "50 ns", "vcs": 2, "buffer": 128}
     spec = {
         "network": {
@@ -82,7 +84,20 @@ def dragonfly(hosts: int, radix: int) -> dict[str, Any]:
     return {"dragonfly": {"p": p, "a": a, "h": h, "groups": groups, "trunk": a * h // (groups - 1)}}
 
 
-def beside(width: int, dimensions: int, radix: int, wire: Wire) -> tuple[Network, Network]:
-    """The Dragonfly and the HyperX of one size."""
-    other = wired(hyperx(width, dimensions, radix), wire)
-    return wired(dragonfly(other.hosts, radix), wire), other
+def fat_tree(hosts: int, radix: int) -> dict[str, Any]:
+    """Fat tree of three levels and about so many hosts, in as many whole pods as come nearest."""
+    half = radix // 2
+    pods = min(max(2, round(hosts / half**2)), 2 * half)
+    return {"fat_tree": {"children": [half, half, pods], "parents": [1, half, half]}}
+
+
+def beside(
+    width: int, dimensions: int, radix: int, wire: Wire, other: str = "hyperx"
+) -> tuple[Network, Network]:
+    """The Dragonfly and the HyperX, or a `fat_tree`, of one size: that of the HyperX."""
+    lattice = hyperx(width, dimensions, radix)
+    hosts = lattice["hyperx"]["hosts"] * width**dimensions
+    others = {"hyperx": lattice, "fat_tree": fat_tree(hosts, radix)}
+    if other not in others:
+        raise InputError.of(f"unknown topology {other!r}", "topology", others)
+    return wired(dragonfly(hosts, radix), wire), wired(others[other], wire)

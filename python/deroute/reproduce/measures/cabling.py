@@ -1,4 +1,4 @@
-"""Measures over the cables of a Dragonfly and a HyperX of the same size (McDonald et al. 3.1)."""
+"""Measures over the cables of networks of the same size (McDonald et al. 1 and 3.1)."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ def cable_ratio(
     what: str,
     *,
     width: int,
+    over: str = "hyperx",
     signalling: float = 2.5,
     ports: int = 64,
     dimensions: int = 3,
     floor: Mapping[str, float | int] | None = None,
 ) -> list[Estimate]:
-    """`cost`, `cables` or `metres` per host of the Dragonfly over those of the HyperX.
+    """`cost`, `cables` or `metres` per host of the Dragonfly over the HyperX or a `fat_tree`.
 
-    `width` of each dimension gives the size; `floor` changes entries of the floor plan.
+    `width` of each dimension of the HyperX gives the size; `floor` changes entries of the plan.
     """
     table = prices.read(None, signalling)
     table = table.model_copy(update={"floor": table.floor.model_copy(update=dict(floor or {}))})
     bills = [
         asdict(bill(network, table))
-        for network in beside(width, dimensions, ports, evidence.engine().topology)
+        for network in beside(width, dimensions, ports, evidence.engine().topology, over)
     ]
     if what not in bills[0]:
         raise PaperError(f"unknown quantity {what!r}; choose from: {', '.join(bills[0])}")
