@@ -6,7 +6,7 @@ use super::packet::{NONE, Packet, Slot};
 use super::partition::{Partition, injection_queue};
 use super::plant::Crossbar;
 use super::queues::PortQueues;
-use super::state::{Decision, Input, PortKind, Queue};
+use super::state::{Input, PortKind, Queue};
 use crate::ids::{Cycle, PortId, VcId};
 use crate::probe::collect::Delivery;
 use crate::routing::{Injection, RouterView, Watches};
@@ -161,10 +161,7 @@ impl Partition {
     ) -> bool {
         let again = self.reconsidered(input);
         if !self.queues[queue].routed || again {
-            let (head, first) = (self.queues[queue].head, self.inputs[input].queues);
-            let vc = VcId((queue as u32 - first) as u8);
-            let decision = self.route(router, base, input, vc, head);
-            self.queues[queue].decide(decision);
+            self.route(router, base, input, queue);
         }
         if !self.plant.shared_by.is_empty() {
             self.take_emptiest(base, queue);
@@ -230,24 +227,21 @@ impl Partition {
         Room::Enough
     }
 
-    /// Decides where a packet of the pool goes that is in a VC of an input.
+    /// Decides where the head of a queue goes, which is the first one of its VC.
     #[inline(never)]
-    pub(super) fn route(
-        &mut self,
-        router: u32,
-        base: u32,
-        input: usize,
-        vc: VcId,
-        packet: u32,
-    ) -> Decision {
-        let Self { routers, outputs, credits, plant, lengths, .. } = self;
-        let Self { routing, pool, now, .. } = self;
+    pub(super) fn route(&mut self, router: u32, base: u32, input: usize, queue: usize) {
+        let Self { routers, inputs, outputs, credits, plant, lengths, .. } = self;
+        let Self { routing, queues, pool, now, .. } = self;
         let state = &mut routers[router as usize];
-        let packet = &mut pool[packet].packet;
-        let (size, header) = (packet.size, &mut packet.header);
+        let vc = VcId((queue as u32 - inputs[input].queues) as u8);
+        let queue = &mut queues[queue];
+        let packet = &mut pool[queue.head].packet;
+        let header = &mut packet.header;
+        (queue.routed, queue.size) = (true, packet.size);
         header.arrive(state.id);
         if header.ends_at(state.id) {
-            return Decision { size, out: packet.port.0, vc: 0, place: 0 };
+            (queue.out, queue.vc) = (packet.port.0, 0);
+            return;
         }
         let now = *now;
         let queues = PortQueues { outputs, credits, plant, lengths, base, now };
@@ -258,12 +252,12 @@ impl Partition {
             port: packet.port,
             class: 0,
             now,
-            size,
+            size: queue.size,
             queues: &queues,
             rng: &mut state.rng,
         };
         let hop = routing.route(&mut view, header);
-        Decision { size, out: hop.port.0, vc: hop.vc.0, place: hop.place }
+        (queue.out, queue.vc, queue.place) = (hop.port.0, hop.vc.0, hop.place);
     }
 
     /// Output arbitration: grants one request, or all of them in an ideal switch.
@@ -354,43 +348,28 @@ impl Partition {
 
     /// Moves the head of the requested VC of `port` to the output.
     fn grant(&mut self, base: u32, port: u16, out: u16) {
-        let index = base + u32::from(port);
-        let input = &mut self.inputs[index as usize];
-        let in_vc = input.request;
-        let head = &mut self.queues[input.queues as usize + usize::from(in_vc)];
-        let queue = *head;
-        let slot = self.pool.remove(queue.head);
-        // The next packet of the VC becomes its head.
-        (head.head, head.routed) = (slot.next, false);
-        input.occupied &= !(u64::from(slot.next == NONE) << in_vc);
-        let more = input.occupied != 0;
-        if self.plant.allocator.pointer == Pointer::OnGrant {
-            input.pointer = in_vc + 1;
-        }
-        self.outputs[(base + u32::from(out)) as usize].pointer = port + 1;
-        let read_until = self.cross(base, (port, in_vc), queue, slot);
-        if more {
-            self.ripen_at(index, read_until);
-        }
+        let input = &self.inputs[(base + u32::from(port)) as usize];
+        let queue = input.queues as usize + usize::from(input.request);
+        self.cross(base, (port, out), queue, true);
     }
 
-    /// A packet leaves its queue, of a VC of an input port, and goes where the queue says. Until the
-    /// cycle returned, the port is read.
+    /// Moves the head of a queue, which is of the requested VC of `port`, to the output that it wants,
+    /// whose pointer may move on.
     #[inline(always)]
-    pub(super) fn cross(
-        &mut self,
-        base: u32,
-        (port, in_vc): (u16, u8),
-        queue: Queue,
-        slot: Slot,
-    ) -> Cycle {
-        let (now, out) = (self.now, queue.out);
+    pub(super) fn cross(&mut self, base: u32, (port, out): (u16, u16), queue: usize, turn: bool) {
+        let now = self.now;
         let (input_index, out_index) = (base + u32::from(port), base + u32::from(out));
         let input = &mut self.inputs[input_index as usize];
         let output = &mut self.outputs[out_index as usize];
+        let in_vc = input.request;
+        let head = &mut self.queues[queue];
+        let queue = *head;
         let size = u32::from(queue.size);
-        let Slot { mut packet, arrival, .. } = slot;
-        let waited_from = arrival.max(input.busy_until);
+        let Slot { mut packet, next, arrival } = self.pool.remove(queue.head);
+
+        // The next packet of the VC becomes its head.
+        (head.head, head.routed) = (next, false);
+        input.occupied &= !(u64::from(next == NONE) << in_vc);
 
         // The crossbar is held until the tail has passed. The tail of an injected packet is already
         // in the queue.
@@ -409,10 +388,17 @@ impl Partition {
             }
             Crossbar::Ideal => (tail.max(now + 1), now),
         };
+        let waited_from = arrival.max(input.busy_until);
         input.busy_until = read_until;
-        let upstream = input.upstream;
+        if self.plant.allocator.pointer == Pointer::OnGrant {
+            input.pointer = in_vc + 1;
+        }
+        let (upstream, more) = (input.upstream, input.occupied != 0);
 
         output.busy_until = write_until;
+        if turn {
+            output.pointer = port + 1;
+        }
         let departure = output.link_free.max(now + self.plant.pipeline);
         output.link_free = departure + size;
         output.sent += self.collector.overlap(departure, size);
@@ -436,6 +422,9 @@ impl Partition {
         }
         if onward && self.lengths.kept() {
             self.lengthen(out_index, queue.vc, queue.size, departure);
+        }
+        if more {
+            self.ripen_at(input_index, read_until);
         }
         if injection {
             if self.nics.is_some() {
@@ -461,7 +450,6 @@ impl Partition {
         } else {
             self.eject(downstream.port, &packet, departure + downstream.latency + size);
         }
-        read_until
     }
 
     /// A packet leaves its injection queue.

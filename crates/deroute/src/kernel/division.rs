@@ -173,7 +173,7 @@ impl Division<'_> {
         let mut lanes = usize::from(vcs);
         if let Some(islip) = &mut partition.islip {
             islip.add_port(ports);
-            lanes *= usize::from(ports);
+            lanes *= usize::from(ports) + 1;
         }
         partition.queues.extend((0..lanes).map(|_| Queue::EMPTY));
         if kind == PortKind::Link {

@@ -1,14 +1,14 @@
 //! Virtual output queues, and iSLIP between them (McKeown 1999).
 //!
-//! Every VC of an input port has a queue for each output, a *lane*: in `Partition::queues`, those to
-//! one output are together. What can be matched is kept in sets of ports, so that a look at a switch
+//! Every VC of an input port has a queue for each output, a *lane*, and one for the packet that has just
+//! arrived: in `Partition::queues`, these come first, then those to one output together. What can be matched is kept in sets of ports, so that a look at a switch
 //! costs as much as there are free outputs that somebody asks for.
 
 use super::allocate::Room;
 use super::packet::{Flight, NONE};
 use super::partition::Partition;
-use super::state::{Decision, Input};
-use crate::ids::{RouterId, VcId};
+use super::state::{Input, Queue};
+use crate::ids::RouterId;
 use crate::topology::Topology;
 
 /// The state of all switches of a partition.
@@ -20,8 +20,8 @@ pub(super) struct Islip {
     sets: Vec<u64>,
     /// VC that is served next, for every input port and output of its switch.
     turns: Vec<u8>,
-    /// What has been decided for the packets in lanes that are not heads, by their place in the pool.
-    decisions: Vec<Decision>,
+    /// What their lane is to know of the packets that are not heads, by their place in the pool.
+    decided: Vec<Queue>,
     /// Inputs that were granted an output in this iteration.
     granted: Vec<u16>,
 }
@@ -77,10 +77,8 @@ impl Switch {
 /// What iSLIP knows of a port.
 #[derive(Clone, Copy)]
 struct Port {
-    /// The packet that has just arrived, in the pool.
-    fresh: u32,
-    /// Its VC.
-    vc: u8,
+    /// VC of the packet that has just arrived.
+    fresh: u8,
     /// Output that the input accepts first, or the number of ports, which is the first one again.
     pointer: u16,
     /// Output that is granted to the input in this iteration; `NOBODY` if none is.
@@ -138,8 +136,8 @@ fn first_from(
 impl Islip {
     pub(super) fn new(iterations: u8) -> Self {
         let (switches, ports, sets) = (Vec::new(), Vec::new(), Vec::new());
-        let (turns, decisions, granted) = (Vec::new(), Vec::new(), Vec::new());
-        Self { iterations, switches, ports, sets, turns, decisions, granted }
+        let (turns, decided, granted) = (Vec::new(), Vec::new(), Vec::new());
+        Self { iterations, switches, ports, sets, turns, decided, granted }
     }
 
     /// Adds a switch; its ports follow.
@@ -160,8 +158,8 @@ impl Islip {
     pub(super) fn add_port(&mut self, ports: u16) {
         let turns = self.turns.len();
         self.turns.resize(turns + usize::from(ports), 0);
-        let (fresh, vc, offer, turns) = (NONE, 0, NOBODY, turns as u32);
-        self.ports.push(Port { fresh, vc, pointer: 0, offer, output: 0, turns });
+        let (offer, turns) = (NOBODY, turns as u32);
+        self.ports.push(Port { fresh: 0, pointer: 0, offer, output: 0, turns });
     }
 
     #[inline]
@@ -214,24 +212,25 @@ impl Islip {
         input: u16,
     ) {
         let index = (base + u32::from(input)) as usize;
-        let Port { fresh, vc, .. } = self.ports[index];
-        let decision = partition.route(router, base, index, VcId(vc), fresh);
-        let lane = first_lane(&partition.inputs[index], decision.out) + usize::from(vc);
-        let queue = &mut partition.queues[lane];
-        if queue.head != NONE {
-            let tail = std::mem::replace(&mut queue.tail, fresh);
+        let vc = usize::from(self.ports[index].fresh);
+        let arrived = partition.inputs[index].queues as usize + vc;
+        partition.route(router, base, index, arrived);
+        let routed = std::mem::replace(&mut partition.queues[arrived], Queue::EMPTY);
+        let (fresh, output) = (routed.head, routed.out);
+        let lane = &mut partition.queues[first_lane(&partition.inputs[index], output) + vc];
+        if lane.head != NONE {
+            let tail = std::mem::replace(&mut lane.tail, fresh);
             partition.pool[tail].next = fresh;
-            if self.decisions.len() <= fresh as usize {
-                self.decisions.resize(fresh as usize + 1, Decision::default());
+            if self.decided.len() <= fresh as usize {
+                self.decided.resize(fresh as usize + 1, Queue::EMPTY);
             }
-            self.decisions[fresh as usize] = decision;
+            self.decided[fresh as usize] = routed;
             return;
         }
-        (queue.head, queue.tail) = (fresh, fresh);
-        queue.decide(decision);
-        self.insert(switch.at(Set::For(decision.out)), input);
-        self.insert(switch.at(Set::Of(input)), decision.out);
-        self.insert(switch.at(Set::Asked), decision.out);
+        *lane = Queue { tail: fresh, ..routed };
+        self.insert(switch.at(Set::For(output)), input);
+        self.insert(switch.at(Set::Of(input)), output);
+        self.insert(switch.at(Set::Asked), output);
     }
 
     /// Every output that is asked for grants the first input from its pointer on that can go.
@@ -330,33 +329,27 @@ impl Islip {
         let output = std::mem::replace(&mut self.ports[index].offer, NOBODY);
         let vc = self.ready(partition, base, input, output).unwrap_or_default();
         let lanes = first_lane(&partition.inputs[index], output);
-        let queue = &mut partition.queues[lanes + usize::from(vc)];
-        let gone = *queue;
-        let slot = partition.pool.remove(gone.head);
-        queue.head = slot.next;
-        if slot.next == NONE {
-            let vcs = usize::from(partition.inputs[index].vcs);
-            if partition.queues[lanes..lanes + vcs].iter().all(|lane| lane.head == NONE) {
-                self.remove(switch.at(Set::For(output)), input);
-                self.remove(switch.at(Set::Of(input)), output);
-            }
-        } else {
-            queue.decide(self.decisions[slot.next as usize]);
+        let vcs = usize::from(partition.inputs[index].vcs);
+        partition.inputs[index].request = vc;
+        partition.cross(base, (input, output), lanes + usize::from(vc), first);
+        partition.ripenings.push(partition.inputs[index].busy_until, index as u32);
+        let lane = &mut partition.queues[lanes + usize::from(vc)];
+        if lane.head != NONE {
+            *lane = Queue { tail: lane.tail, ..self.decided[lane.head as usize] };
+        } else if partition.queues[lanes..lanes + vcs].iter().all(|lane| lane.head == NONE) {
+            self.remove(switch.at(Set::For(output)), input);
+            self.remove(switch.at(Set::Of(input)), output);
         }
         for (set, port) in [(Set::Readable, input), (Set::Writable, output), (Set::Asked, output)] {
             self.remove(switch.at(set), port);
         }
-        partition.inputs[index].request = vc;
         let port = &mut self.ports[index];
         port.output = output;
-        self.turns[port.turns as usize + usize::from(output)] =
-            if vc + 1 == partition.inputs[index].vcs { 0 } else { vc + 1 };
+        let next = if usize::from(vc) + 1 == vcs { 0 } else { vc + 1 };
+        self.turns[port.turns as usize + usize::from(output)] = next;
         if first {
             port.pointer = output + 1;
-            partition.outputs[(base + u32::from(output)) as usize].pointer = input + 1;
         }
-        let until = partition.cross(base, (input, vc), gone, slot);
-        partition.ripenings.push(until, index as u32);
     }
 
     /// Output to which an input sent last.
@@ -395,7 +388,7 @@ impl Islip {
 /// The first queue of an input for an output; there is one for each VC.
 #[inline]
 fn first_lane(input: &Input, output: u16) -> usize {
-    input.queues as usize + usize::from(output) * usize::from(input.vcs)
+    input.queues as usize + (1 + usize::from(output)) * usize::from(input.vcs)
 }
 
 impl Partition {
@@ -409,12 +402,13 @@ impl Partition {
 
     /// A head arrives at an input port. It is routed when its switch is looked at.
     pub(super) fn land(&mut self, flight: Flight) {
-        let fresh = self.store(flight);
+        let index = self.store(flight);
         let Some(islip) = &mut self.islip else { return };
         let Flight { port, vc, .. } = flight;
-        let router = self.inputs[port as usize].router;
+        let Input { router, queues, .. } = self.inputs[port as usize];
         let local = port - self.routers[router as usize].port_base;
-        (islip.ports[port as usize].fresh, islip.ports[port as usize].vc) = (fresh, vc);
+        self.queues[queues as usize + usize::from(vc)].head = index;
+        islip.ports[port as usize].fresh = vc;
         let switch = islip.switches[router as usize];
         islip.insert(switch.at(Set::Fresh), local as u16);
         self.wake(router);

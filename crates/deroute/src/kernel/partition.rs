@@ -93,6 +93,7 @@ impl Partition {
         touch(self.routers.iter().map(|router| router.port_base));
         touch(self.arrivals.lines().map(|flight| flight.port));
         touch(self.credit_returns.lines().map(|event| event as u32));
+        let voqs = self.islip.is_some();
         while self.now < to {
             let now = self.now;
             self.apply(now);
@@ -104,9 +105,10 @@ impl Partition {
                 while bits != 0 {
                     let router = word as u32 * 64 + bits.trailing_zeros();
                     bits &= bits - 1;
-                    match self.islip {
-                        None => self.allocate(router),
-                        Some(_) => self.match_ports(router),
+                    if voqs {
+                        self.match_ports(router);
+                    } else {
+                        self.allocate(router);
                     }
                 }
             }
@@ -198,6 +200,7 @@ impl Partition {
     }
 
     /// A packet from a host without latency.
+    #[inline(always)]
     pub(super) fn enter(&mut self, flight: Flight) {
         match self.islip {
             None => self.enqueue(flight),
@@ -425,8 +428,8 @@ impl Partition {
         let Input { router, queues, vcs, .. } = self.inputs[input];
         let ports = usize::from(self.routers[router as usize].ports);
         let (first, count) = (queues as usize + usize::from(vc), usize::from(vcs));
-        let outputs = if self.islip.is_some() { ports } else { 1 };
-        (0..outputs).map(move |output| &self.queues[first + output * count])
+        let places = if self.islip.is_some() { 1..ports + 1 } else { 0..1 };
+        places.map(move |place| &self.queues[first + place * count])
     }
 
     /// The queue that an input port sends from, or sent from last.

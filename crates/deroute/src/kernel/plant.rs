@@ -338,7 +338,8 @@ impl Plant {
                 Peer::Host(_) => 1,
                 Peer::Unused => 0,
             };
-            (0..ports).map(vcs).sum::<u64>() * if self.voqs { u64::from(ports) } else { 1 }
+            // One more for a packet that has just arrived.
+            (0..ports).map(vcs).sum::<u64>() * if self.voqs { u64::from(ports) + 1 } else { 1 }
         };
         (0..self.topology.routers()).map(RouterId).map(of).sum()
     }

@@ -64,26 +64,10 @@ pub(super) struct Queue {
     pub(super) routed: bool,
 }
 
-/// Where a packet goes: what its queue knows of its head.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Decision {
-    pub(super) size: u16,
-    pub(super) out: u16,
-    pub(super) vc: u8,
-    pub(super) place: u8,
-}
-
 impl Queue {
     /// Nothing is in it.
     pub(super) const EMPTY: Self =
         Self { head: NONE, tail: NONE, size: 0, out: 0, vc: 0, place: 0, routed: false };
-
-    /// The head is routed.
-    #[inline(always)]
-    pub(super) fn decide(&mut self, Decision { size, out, vc, place }: Decision) {
-        (self.routed, self.size, self.out) = (true, size, out);
-        (self.vc, self.place) = (vc, place);
-    }
 }
 
 /// The other direction of a port: a buffer that its VCs share, and a link. One cache line.

@@ -177,7 +177,7 @@ impl Collector {
     }
 
     /// A packet was, or will be, consumed. Says whether it counts for the measurement.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn deliver(&mut self, sample: &Delivery) -> bool {
         self.delivered += 1;
         self.intervals.add(sample.delivered, sample);
