@@ -17,8 +17,11 @@
 //!
 //! # Parameters
 //! `trigger` (default `NoTH`), `stages` (default: all), `delta` (default 1: all ports), `low` (default
-//! 0.25), `high` (default 0.5) and `ties` (default `first`). `low` and `high` are shares of a queue's credits that are free. A queue is the buffer of the
-//! packet's VC at the other end of a link.
+//! 0.25), `high` (default 0.5), `ties` (default `first`) and `redecide` (default false: decide once, when the
+//! packet becomes the head of its queue). `low` and `high` are shares of a queue's credits that are free. A
+//! queue is the buffer of the packet's VC at the other end of a link. The paper's arbiter selects the path,
+//! with the credits of all ports in view (5.1), which is `redecide`: a head that lost looks for the port
+//! with most credits anew.
 //!
 //! # Deadlock freedom
 //! Up and then down, on one VC.
@@ -61,6 +64,8 @@ pub struct UpAdaptiveSpec {
     pub high: f64,
     /// Which of several ports with most credits is taken. Default `first`.
     pub ties: UpTies,
+    /// Decide again in every cycle in which a head is blocked, in every switch. Default `false`.
+    pub redecide: bool,
 }
 
 /// Which of several ports with most credits is taken.
@@ -83,6 +88,7 @@ impl Default for UpAdaptiveSpec {
             low: 0.25,
             high: 0.5,
             ties: UpTies::First,
+            redecide: false,
         }
     }
 }
@@ -115,6 +121,7 @@ struct Adaptive {
     trigger: Trigger,
     delta: u32,
     ties: UpTies,
+    redecide: bool,
     stages: Vec<Stage>,
     /// 2TH: queues that were below `low` and have not been at `high` since; `[router][port][class]`.
     flags: Vec<bool>,
@@ -193,11 +200,15 @@ impl Climb for Adaptive {
         }
         self.best(tree, view, rise, stage.low).unwrap_or(fixed)
     }
+
+    fn redecides(&self) -> bool {
+        self.redecide
+    }
 }
 
 pub fn plan(spec: &UpAdaptiveSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     check(spec, fabric)?;
-    let UpAdaptiveSpec { trigger, delta, low, high, ties, .. } = *spec;
+    let UpAdaptiveSpec { trigger, delta, low, high, ties, redecide, .. } = *spec;
     let stage = |(level, &buffer): (usize, &u32)| Stage {
         adapts: spec.stages.as_ref().is_none_or(|list| list.contains(&(level as u32 + 1))),
         buffer,
@@ -211,7 +222,8 @@ pub fn plan(spec: &UpAdaptiveSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
         let strides = [ups as usize * classes, classes];
         let flags = if trigger == Trigger::TwoTh { count as usize * strides[0] } else { 0 };
         let flags = vec![false; flags];
-        Adaptive { trigger, delta, ties, stages: stages.clone(), flags, first, strides }
+        let stages = stages.clone();
+        Adaptive { trigger, delta, ties, redecide, stages, flags, first, strides }
     })
 }
 

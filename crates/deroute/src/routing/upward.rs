@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{AgentFactory, Fabric, Header, Plan, RouterView, Routing, require_tree};
+use super::weights::reconsidering;
+use super::{AgentFactory, Fabric, Header, Plan, RouterView, Routing, Watches, require_tree};
 use crate::ids::RouterId;
 use crate::spec::SpecError;
 use crate::topology::{Hop, Tree};
@@ -28,6 +29,11 @@ pub(super) trait Climb: Send {
         header: &mut Header,
         rise: Rise,
     ) -> u32;
+
+    /// Does it choose again while the packet is blocked?
+    fn redecides(&self) -> bool {
+        false
+    }
 }
 
 struct Upward<C> {
@@ -45,6 +51,10 @@ impl<C: Climb> Routing for Upward<C> {
         let level = tree.level(view.router);
         let rise = Rise { level, ups: tree.ups(level), host };
         tree.ascend(level, self.climb.choose(tree, view, header, rise))
+    }
+
+    fn watches(&self) -> Watches {
+        reconsidering(self.climb.redecides())
     }
 }
 
