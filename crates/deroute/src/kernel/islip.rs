@@ -345,8 +345,10 @@ impl Islip {
         }
         let port = &mut self.ports[index];
         port.output = output;
-        let next = if usize::from(vc) + 1 == vcs { 0 } else { vc + 1 };
-        self.turns[port.turns as usize + usize::from(output)] = next;
+        if vcs > 1 {
+            let next = if usize::from(vc) + 1 == vcs { 0 } else { vc + 1 };
+            self.turns[port.turns as usize + usize::from(output)] = next;
+        }
         if first {
             port.pointer = output + 1;
         }

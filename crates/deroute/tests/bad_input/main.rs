@@ -203,7 +203,7 @@ fn switches_and_interfaces() {
                 ("network.links", "{}"),
             ],
             "network.switch.virtual_output_queued",
-            &["400000000 virtual output queues", "at most 268435456"],
+            &["400020000 virtual output queues", "at most 268435456"],
         ),
         (
             &[("network.switch", "{ input_queued = { pipeline = 99999999 } }")],
