@@ -22,7 +22,14 @@ from deroute.figures import Study
 from deroute.frame import load_results
 from deroute.reproduce import Item, ItemReport, Paper, PaperError, status
 from deroute.reproduce.engine import BuiltEngine
-from deroute.reproduce.report import PaperReport, markdown, print_item, print_status, summary
+from deroute.reproduce.report import (
+    PaperReport,
+    markdown,
+    print_item,
+    print_status,
+    summary,
+    tables_page,
+)
 
 _SCALE = "quick"
 # Where papers are looked for: here, then beside the sources of this package.
@@ -53,6 +60,10 @@ def reproduce(
     report: Annotated[
         Path | None,
         typer.Option(help="File of the report; default: REPORT.md in --dir, none with --status."),
+    ] = None,
+    tables: Annotated[
+        Path | None,
+        typer.Option(help="File of the tables, measured beside published; default: none."),
     ] = None,
     jobs: Annotated[
         int, typer.Option(min=0, help="Points simulated at the same time; 0: one per core.")
@@ -89,6 +100,9 @@ def reproduce(
         reports[-1].figures.extend(_draw(each, where, formats))
         status.keep(where, scale, reports[-1])
         print_item(console, reports[-1])
+    if tables is not None:
+        page = tables_page(_engine.VERSION, data, scale, reports)
+        tables.write_text(page, encoding="utf-8")
     name = "REPORT" if item is None else "-".join(item.split())
     _finish([(data, reports)], report or where / f"{name}.md")
 

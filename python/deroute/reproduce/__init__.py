@@ -28,6 +28,7 @@ from deroute.reproduce.paper import (
     read_paper,
 )
 from deroute.reproduce.report import ItemReport
+from deroute.reproduce.tables import markdown
 from deroute.reproduce.verdict import Judgement, judge
 
 __all__ = [
@@ -58,9 +59,11 @@ def reproduce_item(
     for name, document in documents(paper, item, scale).items():
         runs[name], drawn = run(document)
         figures += drawn
-    evidence = Evidence(paper.base, paper.values, paper.scales, runs, engine)
+    tables = {table.of: table for table in item.tables}
+    evidence = Evidence(paper.base, paper.values, paper.scales, runs, engine, tables)
     judgements = [_dated(judge(claim, evidence), scale, runs) for claim in item.claims]
-    return ItemReport(item, judgements, figures)
+    pages = [markdown(table, runs[table.of]) for table in item.tables]
+    return ItemReport(item, judgements, figures, pages)
 
 
 def _dated(judgement: Judgement, scale: str, runs: Mapping[str, Study]) -> Judgement:

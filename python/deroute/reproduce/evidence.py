@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deroute.figures import Study
+    from deroute.reproduce.tables import Table
 
 Hop = tuple[int, int, int]
 
@@ -54,6 +55,8 @@ class Evidence:
     runs: Mapping[str, Study]
     #: Fetched when first needed, so that claims about runs work without it.
     engine: Callable[[], Engine]
+    #: Published tables by the experiment that measures their cells.
+    tables: Mapping[str, Table] = field(default_factory=dict)
     _wirings: dict[str, Wiring] = field(default_factory=dict)
     _destinations: dict[tuple[str, int | None], NDArray[Any]] = field(default_factory=dict)
 
@@ -62,6 +65,12 @@ class Evidence:
         if experiment not in self.runs:
             raise NotSettledError(f"the experiment {experiment!r} has no results")
         return self.runs[experiment]
+
+    def table(self, experiment: str) -> Table:
+        """The published table whose cells an experiment measures."""
+        if experiment not in self.tables:
+            raise NotSettledError(f"no table belongs to the experiment {experiment!r}")
+        return self.tables[experiment]
 
     def spec(self, h: int | None = None, routing: str | None = None, **paths: Any) -> str:
         """The paper's base spec as JSON, for a balanced Dragonfly, a named routing, and more.

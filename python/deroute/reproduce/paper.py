@@ -16,6 +16,7 @@ from typing import Any
 
 from deroute.economics import charts
 from deroute.errors import InputError, Problem
+from deroute.reproduce.tables import Table
 
 PAPER_FILE = "paper.toml"
 
@@ -99,6 +100,8 @@ class Item:
     experiments: tuple[Mapping[str, Any], ...]
     claims: tuple[Claim, ...]
     drawings: tuple[Drawing, ...] = ()
+    #: Tables of published cells, each measured by an experiment of its own.
+    tables: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +203,7 @@ def _read_item(path: Path) -> Item:
             experiments=tuple(data.get("experiment", ())),
             claims=tuple(_read_claim(path, each) for each in data.get("claim", ())),
             drawings=tuple(_read_drawing(path, each) for each in data.get("drawing", ())),
+            tables=tuple(_read_table(path, each, data) for each in data.get("table", ())),
         )
     except KeyError as error:
         raise PaperError(f"{path}: {error.args[0]!r} is missing") from error
@@ -222,6 +226,14 @@ def _read_drawing(path: Path, data: dict[str, Any]) -> Drawing:
     except TypeError as error:
         raise PaperError(f"{path}: drawing {drawing.name!r}: {error}") from error
     return drawing
+
+
+def _read_table(path: Path, data: dict[str, Any], item: Mapping[str, Any]) -> Table:
+    axes = {each["name"]: each["axes"] for each in item.get("experiment", ())}
+    try:
+        return Table.read(data, axes[data["of"]])
+    except (KeyError, ValueError) as error:
+        raise PaperError(f"{path}: table of {data.get('of')!r}: {error}") from error
 
 
 def _read_claim(path: Path, data: dict[str, Any]) -> Claim:

@@ -46,6 +46,8 @@ class ItemReport:
     item: Item
     judgements: Sequence[Judgement]
     figures: list[Path]
+    #: Tables of published and measured cells, as sections of a page.
+    tables: Sequence[str] = ()
 
 
 #: A paper, and some of its items or all.
@@ -120,6 +122,13 @@ def markdown(engine: str, papers: Sequence[PaperReport]) -> str:
             lines += [f"| {' | '.join(_MARKDOWN_HEAD)} |", "|---" * len(_MARKDOWN_HEAD) + "|"]
             lines += [_markdown_row(judgement) for judgement in report.judgements]
     return "\n".join(lines) + "\n"
+
+
+def tables_page(engine: str, paper: Paper, scale: str, reports: Sequence[ItemReport]) -> str:
+    """All tables of published and measured cells as a page of Markdown."""
+    sections = [section for report in reports for section in report.tables]
+    lead = f"Written by Deroute {engine}, scale `{scale}`."
+    return "\n".join([f"# Tables: {paper.title}", "", lead, "", *sections])
 
 
 def _judgements(papers: Sequence[PaperReport]) -> list[Judgement]:

@@ -13,6 +13,7 @@ from deroute.analysis import Estimate
 from deroute.reproduce.evidence import Evidence
 from deroute.reproduce.measures import (
     cabling,
+    cells,
     chapter5,
     chapter6,
     geometry,
@@ -29,7 +30,18 @@ Measure = Callable[..., Sequence[Estimate]]
 #: Every measure, by its name in claim files.
 CATALOGUE: Mapping[str, Measure] = {
     measure.__name__: measure
-    for module in (runs, geometry, scaling, cabling, paths, trees, method, chapter5, chapter6)
+    for module in (
+        runs,
+        cells,
+        geometry,
+        scaling,
+        cabling,
+        paths,
+        trees,
+        method,
+        chapter5,
+        chapter6,
+    )
     for measure in module.MEASURES
 }
 

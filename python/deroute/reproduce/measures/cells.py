@@ -1,0 +1,82 @@
+"""Measures over published tables; `of` names the experiment that measures their cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deroute.analysis import Estimate
+from deroute.reproduce.evidence import Evidence, NotSettledError
+from deroute.reproduce.tables import Table, place_of_best, rank_correlation
+
+Labels = Mapping[str, str]
+
+_ALL: Labels = MappingProxyType({})
+
+
+def cell_difference(evidence: Evidence, of: str, where: Labels = _ALL) -> list[Estimate]:
+    """Mean absolute difference of measured and published cells, in points of percent."""
+    table, ours = _both(evidence, of)
+    columns = table.chosen(where)
+    return [Estimate(float(np.abs(ours - table.published)[:, columns].mean()))]
+
+
+def cell_rank_correlation(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
+    """Spearman's rank correlation of measured and published cells, of every column."""
+    table, ours = _both(evidence, of)
+    pairs = [(ours[:, n], table.published[:, n]) for n in table.chosen(where)]
+    return [Estimate(rank_correlation(*pair)) for pair in pairs]
+
+
+def cell_best_place(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
+    """Place among the measured rows of the row published as the best, of every column."""
+    table, ours = _both(evidence, of)
+    pairs = [(ours[:, n], table.published[:, n]) for n in table.chosen(where)]
+    return [Estimate(float(place_of_best(*pair))) for pair in pairs]
+
+
+def cell_most(
+    evidence: Evidence, of: str, published: float, where: Labels = _ALL
+) -> list[Estimate]:
+    """The largest measured cell of those that were published as at most `published` percent."""
+    table, ours = _both(evidence, of)
+    columns = table.chosen(where)
+    low = table.published[:, columns] <= published
+    return [Estimate(float(ours[:, columns][low].max()))]
+
+
+def cell_excess(
+    evidence: Evidence, of: str, row: str, where: Labels, others: list[str]
+) -> list[Estimate]:
+    """Points of percent by which a row exceeds the best of some others, of every column."""
+    table = evidence.table(of)
+    ours = _settled(table.measured(evidence.of(of)))
+    columns = table.chosen(where)
+    best = ours[[table.rows.index(other) for other in others]][:, columns].max(axis=0)
+    mine = ours[table.rows.index(row)][columns]
+    return [Estimate(float(value)) for value in mine - best]
+
+
+def _both(evidence: Evidence, of: str) -> tuple[Table, NDArray[np.float64]]:
+    table = evidence.table(of)
+    if np.isnan(table.published).any():
+        raise NotSettledError("the cells of this table are not published")
+    return table, _settled(table.measured(evidence.of(of)))
+
+
+def _settled(ours: NDArray[np.float64]) -> NDArray[np.float64]:
+    if np.isnan(ours).any():
+        raise NotSettledError(f"{int(np.isnan(ours).sum())} cells have no results")
+    return ours
+
+
+MEASURES = (
+    cell_difference,
+    cell_rank_correlation,
+    cell_best_place,
+    cell_most,
+    cell_excess,
+)

@@ -1,0 +1,130 @@
+"""Tables of published numbers, cell by cell, beside what an experiment measures for them.
+
+A row of the table is a label of one axis of the experiment, a column a label of each of some
+others. A paper may leave the numbers out; the measured ones are written all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deroute.figures import Study
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table whose cells are accepted loads."""
+
+    title: str
+    #: Name of the experiment.
+    of: str
+    #: Axis of the rows, and their labels.
+    axis: str
+    rows: tuple[str, ...]
+    #: Axes of the columns and their labels; the last one changes fastest.
+    columns: Mapping[str, tuple[str, ...]]
+    #: Published numbers in percent, `[row][column]`; NaN where there is none.
+    published: NDArray[np.float64]
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any], axes: Mapping[str, Sequence[str]]) -> Table:
+        """From a `[[table]]` of an item file, and the axes of its experiment."""
+        rows = tuple(axes[data["rows"]])
+        columns = {axis: tuple(axes[axis]) for axis in data["columns"]}
+        shape = (len(rows), len(list(product(*columns.values()))))
+        published = np.full(shape, np.nan)
+        for row, numbers in data.get("published", {}).items():
+            published[rows.index(row)] = numbers
+        return cls(data["title"], data["of"], data["rows"], rows, columns, published)
+
+    def labels(self) -> list[dict[str, str]]:
+        """Labels of every column."""
+        names = list(self.columns)
+        return [dict(zip(names, each, strict=True)) for each in product(*self.columns.values())]
+
+    def chosen(self, where: Mapping[str, str]) -> list[int]:
+        """Columns with these labels."""
+        wanted = where.items()
+        return [n for n, labels in enumerate(self.labels()) if wanted <= labels.items()]
+
+    def measured(self, study: Study) -> NDArray[np.float64]:
+        """Accepted load in percent, `[row][column]`, mean over the seeds."""
+        if study.frame.is_empty():
+            return np.full(self.published.shape, np.nan)
+        axes = [self.axis, *self.columns]
+        means = study.frame.group_by(axes).mean()
+        keys = zip(*(means[axis].cast(str).to_list() for axis in axes), strict=True)
+        cells = dict(zip(keys, means["load.accepted"].to_list(), strict=True))
+        return np.array(
+            [
+                [100 * cells.get((row, *each.values()), np.nan) for each in self.labels()]
+                for row in self.rows
+            ]
+        )
+
+
+def rank_correlation(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> float:
+    """Spearman's rank correlation; equal numbers share their rank. NaN if all are equal."""
+    mine, published = (_ranks(numbers) for numbers in (ours, theirs))
+    if mine.std() == 0 or published.std() == 0:
+        return float("nan")
+    return float(np.corrcoef(mine, published)[0, 1])
+
+
+def place_of_best(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> int:
+    """Place among ours, from 1, of the best of theirs; of several, that of the first one."""
+    best = ours[theirs == theirs.max()].max()
+    return int((ours > best).sum()) + 1
+
+
+def _ranks(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    below = (numbers[:, None] > numbers).sum(axis=1)
+    equal = (numbers[:, None] == numbers).sum(axis=1)
+    ranks: NDArray[np.float64] = below + (equal - 1) / 2
+    return ranks
+
+
+def markdown(table: Table, study: Study) -> str:
+    """A section of the page: for every label of the first axis a table, ours beside theirs."""
+    ours = table.measured(study)
+    first, *others = table.columns.items()
+    heads = others[-1][1] if others else first[1]
+    lines = [f"## {table.title}", ""]
+    known = ~np.isnan(table.published) & ~np.isnan(ours)
+    if known.any():
+        difference = np.abs(ours - table.published)[known].mean()
+        lines += [
+            f"Accepted load in percent, measured (published). {known.sum()} cells; they differ by "
+            f"{difference:.1f} points on average.",
+            "",
+        ]
+    else:
+        lines += ["Accepted load in percent, measured.", ""]
+    for label in first[1] if others else ("",):
+        columns = table.chosen({first[0]: label} if others else {})
+        lines += [f"### {label}", ""] if label else []
+        lines += [f"| {table.axis} | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
+        for row, mine, theirs in zip(table.rows, ours, table.published, strict=True):
+            cells = (_cell(mine[n], theirs[n]) for n in columns)
+            lines.append(f"| {row} | {' | '.join(cells)} |")
+        if known[:, columns].all():
+            pairs = [(ours[:, n], table.published[:, n]) for n in columns]
+            rhos = (f"{rank_correlation(*pair):.2f}" for pair in pairs)
+            places = (str(place_of_best(*pair)) for pair in pairs)
+            lines.append(f"| rank correlation | {' | '.join(rhos)} |")
+            lines.append(f"| place of the published best | {' | '.join(places)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _cell(ours: float, theirs: float) -> str:
+    mine = "-" if np.isnan(ours) else f"{ours:.0f}"
+    return mine if np.isnan(theirs) else f"{mine} ({theirs:.0f})"

@@ -1,0 +1,111 @@
+"""Tables of published cells: read, measured, compared and written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from deroute.reproduce import PaperError, read_paper
+from deroute.reproduce.engine import BuiltEngine
+from deroute.reproduce.evidence import Evidence, NotSettledError
+from deroute.reproduce.measures import call
+from deroute.reproduce.tables import Table, markdown, place_of_best, rank_correlation
+
+AXES = {"routing": ["a", "b", "c"], "scheme": ["1Q", "DBBM"], "traffic": ["UN", "HS"]}
+#: Accepted load by routing: [1Q UN, 1Q HS, DBBM UN, DBBM HS].
+LOADS = {"a": [0.1, 0.2, 0.3, 0.4], "b": [0.4, 0.3, 0.2, 0.1], "c": [0.25, 0.25, 0.25, 0.5]}
+PUBLISHED = {"a": [10, 20, 30, 40], "b": [42, 26, 20, 12], "c": [20, 30, 20, 50]}
+
+
+def table(**data: Any) -> Table:
+    given = {"title": "T", "of": "cells", "rows": "routing", "columns": ["scheme", "traffic"]}
+    return Table.read(given | data, AXES)
+
+
+def study(missing: int = 0) -> Any:
+    """Two seeds around every load."""
+    cells = [(s, t) for s in AXES["scheme"] for t in AXES["traffic"]]
+    rows = [
+        {"routing": r, "scheme": s, "traffic": t, "seed": seed, "load.accepted": load + shift}
+        for r, loads in LOADS.items()
+        for (s, t), load in zip(cells, loads, strict=True)
+        for seed, shift in ((1, -0.01), (2, 0.01))
+    ]
+    return SimpleNamespace(frame=pl.DataFrame(rows[2 * missing :]))
+
+
+def evidence(given: Table, runs: Any) -> Evidence:
+    return Evidence({}, {}, {}, {"cells": runs}, BuiltEngine, {"cells": given})
+
+
+def test_cells_are_means_over_the_seeds_in_the_order_of_the_axes() -> None:
+    ours = table().measured(study())
+    assert ours == pytest.approx(100 * np.array(list(LOADS.values())))
+    assert np.isnan(table().measured(study(missing=1))).sum() == 1
+
+
+def test_measures_of_cells() -> None:
+    known = evidence(table(published=PUBLISHED), study())
+
+    def values(name: str, **keys: Any) -> list[float]:
+        return [each.mean for each in call(name, known, {"of": "cells"} | keys)]
+
+    assert values("cell_difference") == pytest.approx([(2 + 4 + 2 + 5 + 5 + 5) / 12])
+    assert values("cell_difference", where={"traffic": "HS"}) == pytest.approx([(4 + 2 + 5) / 6])
+    assert values("cell_rank_correlation", where={"scheme": "1Q"}) == pytest.approx([1.0, 0.5])
+    assert values("cell_best_place", where={"traffic": "HS"}) == [2, 1]
+    assert values("cell_most", published=20) == pytest.approx([25.0])
+    excess = {"row": "c", "others": ["a", "b"], "where": {"scheme": "DBBM"}}
+    assert values("cell_excess", **excess) == pytest.approx([-5.0, 10.0])
+
+
+def test_nothing_is_settled_by_cells_that_are_not_there() -> None:
+    for given, runs in ((table(), study()), (table(published=PUBLISHED), study(missing=1))):
+        with pytest.raises(NotSettledError):
+            call("cell_difference", evidence(given, runs), {"of": "cells"})
+    with pytest.raises(NotSettledError):
+        call("cell_difference", evidence(table(), study()), {"of": "others"})
+
+
+def test_ranks() -> None:
+    assert rank_correlation(np.array([1.0, 2, 3]), np.array([3.0, 2, 1])) == pytest.approx(-1)
+    # Ranks 0, 1.5, 1.5, 3 and 0, 1, 2, 3.
+    ties = rank_correlation(np.array([1.0, 2, 2, 3]), np.array([1.0, 2, 3, 4]))
+    assert ties == pytest.approx(4.5 / np.sqrt(4.5 * 5))
+    assert np.isnan(rank_correlation(np.array([1.0, 1]), np.array([1.0, 2])))
+    assert place_of_best(np.array([5.0, 9, 7]), np.array([1.0, 0, 1])) == 2
+
+
+def test_the_page_has_ours_beside_theirs() -> None:
+    page = markdown(table(published=PUBLISHED), study())
+    assert "12 cells; they differ by 1.9 points on average" in page
+    assert "### DBBM" in page
+    assert "| b | 40 (42) | 30 (26) |" in page
+    assert "| rank correlation | 1.00 | 0.50 |" in page
+    unpublished = markdown(table(), study(missing=1))
+    assert "| a | - | 20 |" in unpublished
+    assert "(" not in unpublished
+
+
+def test_a_table_that_does_not_fit_its_experiment(tmp_path: Path) -> None:
+    (tmp_path / "paper.toml").write_text("title='P'\nbase={}\npaths={}\nvalues={}\nscale={}\n")
+    item = """chapter = 1
+title = "I"
+[[experiment]]
+name = "cells"
+axes = { routing = ["a"], scheme = ["1Q"] }
+[[table]]
+title = "T"
+of = "cells"
+rows = "routing"
+columns = ["scheme"]
+published = { a = [1, 2] }
+"""
+    (tmp_path / "item.toml").write_text(item)
+    with pytest.raises(PaperError, match="table of 'cells'"):
+        read_paper(tmp_path)
