@@ -31,7 +31,8 @@ def study(missing: int = 0) -> Any:
     """Two seeds around every load."""
     cells = [(s, t) for s in AXES["scheme"] for t in AXES["traffic"]]
     rows = [
-        {"routing": r, "scheme": s, "traffic": t, "seed": seed, "load.accepted": load + shift}
+        {"routing": r, "scheme": s, "traffic": t, "seed": seed, "verdict.state": "saturated"}
+        | {"load.accepted": load + shift}
         for r, loads in LOADS.items()
         for (s, t), load in zip(cells, loads, strict=True)
         for seed, shift in ((1, -0.01), (2, 0.01))

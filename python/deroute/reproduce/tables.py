@@ -12,6 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +61,7 @@ class Table:
         if study.frame.is_empty():
             return np.full(self.published.shape, np.nan)
         axes = [self.axis, *self.columns]
-        means = study.frame.group_by(axes).mean()
+        means = study.frame.group_by(axes).agg(pl.col("load.accepted").mean())
         keys = zip(*(means[axis].cast(str).to_list() for axis in axes), strict=True)
         cells = dict(zip(keys, means["load.accepted"].to_list(), strict=True))
         return np.array(
