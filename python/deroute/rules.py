@@ -19,6 +19,7 @@ _NUMERIC = ("latency", "throughput")
 #: Kinds of figures that show a record in time, the probe that makes it, and an example of it.
 _PROBES = {
     "transient": ("series", '"100 ns"'),
+    "flow": ("series", '"100 ns"'),
     "agents": ("agents", '{ every = "100 ns" }'),
     "congestion": ("congestion", '{ every = "10 us" }'),
     "congestion-map": ("congestion.members", "true"),

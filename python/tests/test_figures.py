@@ -44,6 +44,7 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "throughput": {"series": "routing", "panel": "traffic"},
     "fairness": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "transient": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
+    "flow": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "path-mix": {"series": "routing", "panel": "traffic"},
     "agents": {
         "state": "level",

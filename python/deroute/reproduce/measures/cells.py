@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -48,16 +48,24 @@ def cell_most(
     return [Estimate(float(ours[:, columns][low].max()))]
 
 
+def cell(
+    evidence: Evidence, of: str, where: Labels = _ALL, rows: Sequence[str] | None = None
+) -> list[Estimate]:
+    """Measured cells in percent of some rows, or of all."""
+    table = evidence.table(of)
+    ours = _settled(table.measured(evidence.of(of)))
+    chosen = [table.rows.index(row) for row in rows or table.rows]
+    return [Estimate(float(value)) for value in ours[chosen][:, table.chosen(where)].flat]
+
+
 def cell_excess(
     evidence: Evidence, of: str, row: str, where: Labels, others: list[str]
 ) -> list[Estimate]:
     """Points of percent by which a row exceeds the best of some others, of every column."""
-    table = evidence.table(of)
-    ours = _settled(table.measured(evidence.of(of)))
-    columns = table.chosen(where)
-    best = ours[[table.rows.index(other) for other in others]][:, columns].max(axis=0)
-    mine = ours[table.rows.index(row)][columns]
-    return [Estimate(float(value)) for value in mine - best]
+    mine = cell(evidence, of, where, [row])
+    rivals = [cell(evidence, of, where, [other]) for other in others]
+    best = [max(column, key=lambda each: each.mean) for column in zip(*rivals, strict=True)]
+    return [Estimate(a.mean - b.mean) for a, b in zip(mine, best, strict=True)]
 
 
 def _both(evidence: Evidence, of: str) -> tuple[Table, NDArray[np.float64]]:
@@ -74,6 +82,7 @@ def _settled(ours: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 MEASURES = (
+    cell,
     cell_difference,
     cell_rank_correlation,
     cell_best_place,
