@@ -42,6 +42,7 @@ def outcome(routing: str, load: float, noise: np.random.Generator, *, series: bo
     return SimpleNamespace(
         verdict=SimpleNamespace(state="saturated" if saturated else "steady", reasons=[]),
         cycle_ns=1.0,
+        size=SimpleNamespace(hosts=6 * ROUTERS * GROUPS),
         measured_from=10_000,
         measured_cycles=20_000,
         load=SimpleNamespace(

@@ -27,6 +27,7 @@ from deroute.figures import (
     draw,
     read_figures,
 )
+from deroute.figures.flow import course
 from deroute.figures.latency import steady_part
 from deroute.figures.path_mix import bar_width
 from deroute.figures.style import paper
@@ -374,3 +375,11 @@ def test_congestion_figures_need_the_probe() -> None:
     outcome: Any = SimpleNamespace(congestion=None)
     with pytest.raises(FigureError, match="congestion trees"):
         congestion.series(outcome)
+
+
+def test_flow_is_the_accepted_load_of_every_bin() -> None:
+    study = synthetic.study(("MIN",), ("UN",), (0.5,), (1, 2), series=True)
+    times, load = course(study.outcomes)
+    # 200 packets of 10 phits in 100 cycles from 360 hosts; none in the first bin.
+    assert load.mean == pytest.approx([0] + 59 * [2000 / (100 * 360)])
+    assert times[:2] == pytest.approx([-0.95, -0.85])

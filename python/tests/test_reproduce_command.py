@@ -249,3 +249,42 @@ def test_the_scale_that_stands_later_counts(
 def test_what_does_not_exist_is_refused(arguments: list[str], words: list[str]) -> None:
     output = call(*arguments, code=2)
     assert all(word in output for word in words)
+
+
+CELLS = """
+chapter = 5
+title = "Cells"
+[[experiment]]
+name = "cells"
+axes = { routing = ["MIN", "VLB"], traffic = ["ADV+1"] }
+[[table]]
+title = "Table 7"
+of = "cells"
+rows = "routing"
+columns = ["traffic"]
+published = { MIN = [10.0], VLB = [12.0] }
+"""
+
+VALUES = """
+[values.routing.MIN]
+routing = { minimal = {} }
+[values.routing.VLB]
+routing = { valiant = {} }
+"network.links.local.vcs" = 4
+"network.links.global.vcs" = 2
+[values.traffic."ADV+1"]
+"traffic.pattern" = { adversarial = { offset = 1 } }
+"""
+
+
+def test_the_page_of_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = write("0.11")
+    (folder / "paper.toml").write_text(SMALL.replace("[values]", VALUES))
+    (folder / "table-7.toml").write_text(CELLS)
+    call("small", "table-7", "--tables", "page.md")
+    page = Path("page.md").read_text()
+    assert page.startswith("# Tables: A small network")
+    assert "| MIN | 11 (10) |" in page
+    assert "| VLB | 11 (12) |" in page
+    assert "2 cells; they differ by " in page
