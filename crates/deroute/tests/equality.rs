@@ -412,3 +412,24 @@ fn random_crossbars() {
     });
     support::runner(500).run(&specs, check).unwrap_or_else(|error| panic!("{error}"));
 }
+
+/// Much less memory than traffic: VCs share what there is beyond a packet each.
+#[test]
+fn shared_memory() {
+    let mut apart = 0;
+    for (n, routing) in ROUTINGS.into_iter().enumerate() {
+        let mut spec = wired(DRAGONFLIES[n % 7]);
+        spec.routing = value(routing);
+        spec.traffic.packet_size = value(SIZES[n % SIZES.len()]);
+        spec.traffic.load = 0.9;
+        for link in spec.network.links.values_mut() {
+            link.buffer = 16.into();
+        }
+        support::switch(&mut spec, n);
+        let alone = support::run(&spec);
+        support::share(&mut spec, 7 + n as u32);
+        agree(&spec);
+        apart += u32::from(support::run(&spec) != alone);
+    }
+    assert!(apart > 20, "{apart}");
+}

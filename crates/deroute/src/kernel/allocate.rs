@@ -231,7 +231,7 @@ impl Partition {
     #[inline(never)]
     pub(super) fn route(&mut self, router: u32, base: u32, input: usize, queue: usize) {
         let Self { routers, inputs, outputs, credits, plant, lengths, .. } = self;
-        let Self { routing, queues, pool, now, .. } = self;
+        let Self { routing, queues, pool, now, sharing, .. } = self;
         let state = &mut routers[router as usize];
         let vc = VcId((queue as u32 - inputs[input].queues) as u8);
         let queue = &mut queues[queue];
@@ -244,7 +244,8 @@ impl Partition {
             return;
         }
         let now = *now;
-        let queues = PortQueues { outputs, credits, plant, lengths, base, now };
+        let queues =
+            PortQueues { outputs, credits, plant, lengths, sharing: sharing.as_deref(), base, now };
         let mut view = RouterView {
             router: state.id,
             input: PortId((input as u32 - base) as u16),
@@ -410,6 +411,12 @@ impl Partition {
         let taken = if onward { size } else { 0 };
         output.queued += taken;
         *output.credits_mut(&mut self.credits, queue.vc) -= taken;
+        if let Some(sharing) = &mut self.sharing
+            && onward
+        {
+            let used = sharing.used(out_index, queue.vc) + size;
+            sharing.use_of(&self.plant, output, &mut self.credits, (out_index, queue.vc, used));
+        }
         if self.watches.queues && exit {
             self.soil(router);
         }

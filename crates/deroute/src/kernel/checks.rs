@@ -147,18 +147,25 @@ fn check_credits(
         if output.kind != PortKind::Link {
             continue;
         }
-        let buffer = u64::from(plant.classes[output.class as usize].buffer);
+        let class = plant.classes[output.class as usize];
+        let reserve = u64::from(class.buffer - class.shared);
+        let used = |vc| {
+            let channel = far_end(plant, partition, first, index as u32, vc);
+            charged.get(&channel).copied().unwrap_or(0)
+        };
+        let all = || (0..output.vcs).map(used);
+        let borrowed: u64 = all().map(|used| used.saturating_sub(reserve)).sum();
         let mut queued = 0;
         for vc in 0..output.vcs {
             let credits = output.credits(&partition.credits, vc);
-            let channel = far_end(plant, partition, first, index as u32, vc);
-            let used = charged.get(&channel).copied().unwrap_or(0);
+            let used = used(vc);
             queued += used;
-            if u64::from(credits) + used != buffer {
-                let place = describe(&[channel]);
+            // What is left of its own, and of what VCs share.
+            let left = reserve.saturating_sub(used) + u64::from(class.shared) - borrowed;
+            if u64::from(credits) != left {
+                let place = describe(&[far_end(plant, partition, first, index as u32, vc)]);
                 return Err(RunError::Invariant(format!(
-                    "{credits} credits and {used} phits charged do not add up to the {buffer} \
-                     phits of {place}"
+                    "{credits} credits, but {used} phits charged leave {left} of {place}"
                 )));
             }
         }

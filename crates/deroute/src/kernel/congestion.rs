@@ -344,14 +344,22 @@ impl<'a> Look<'a> {
         agent: &mut dyn Routing,
         rng: &mut Stream,
     ) -> Queue {
-        let Partition { outputs, credits, lengths, .. } = self.partition;
+        let Partition { outputs, credits, lengths, sharing, .. } = self.partition;
         let (router, base, now) = (RouterId(place.router), place.base, self.now);
         let mut header = packet.header;
         header.arrive(router);
         let mut head = Queue { size: packet.size, out: packet.port.0, ..Queue::EMPTY };
         if !header.ends_at(router) {
             let plant = self.plant;
-            let queues = PortQueues { outputs, credits, plant, lengths, base, now };
+            let queues = PortQueues {
+                outputs,
+                credits,
+                plant,
+                lengths,
+                sharing: sharing.as_deref(),
+                base,
+                now,
+            };
             let mut view = RouterView {
                 router,
                 input: PortId((place.port - base) as u16),

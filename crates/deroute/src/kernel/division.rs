@@ -8,6 +8,7 @@ use super::packet::{NONE, Pool};
 use super::partition::Partition;
 use super::plant::Plant;
 use super::queues::Lengths;
+use super::sharing::Sharing;
 use super::state::{Host, Input, Link, Mail, NEAR, Output, PortKind, Queue, Router, Waits};
 use super::wheel::Wheel;
 use crate::ids::{Cycle, HostId, PortId, RouterId};
@@ -58,6 +59,7 @@ impl Division<'_> {
             outputs: Vec::new(),
             queues: Vec::new(),
             credits: Vec::new(),
+            sharing: None,
             lengths: Lengths::default(),
             waits: Vec::new(),
             islip: plant.voqs.then(|| Box::new(Islip::new(plant.allocator.iterations))),
@@ -88,8 +90,9 @@ impl Division<'_> {
         for router in first..end {
             self.add_router(&mut partition, RouterId(router));
         }
+        let vcs = plant.classes.iter().map(|class| class.vcs).max().unwrap_or(0);
+        partition.sharing = Sharing::new(plant, partition.outputs.len(), usize::from(vcs));
         if plant.sensing != Sensing::Both || partition.watches.lengths {
-            let vcs = plant.classes.iter().map(|class| class.vcs).max().unwrap_or(0);
             partition.lengths = Lengths::new(plant.sensing, partition.outputs.len(), vcs);
         }
         partition

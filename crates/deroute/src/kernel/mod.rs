@@ -18,6 +18,7 @@ mod packet;
 mod partition;
 mod plant;
 mod queues;
+mod sharing;
 mod state;
 mod summary;
 mod wheel;
@@ -412,7 +413,7 @@ fn footprint(plant: &Plant) -> Footprint {
         + 4 * u64::from(plant.horizon());
     let smallest = u64::from(plant.packet_sizes().0);
     let packet = bytes::<packet::Slot>() as u64;
-    let deepest = plant.classes.iter().map(|c| u64::from(c.buffer) * u64::from(c.vcs)).max();
+    let deepest = plant.classes.iter().map(plant::LinkClass::memory).max();
     let in_network = (links * deepest.unwrap_or(0)).div_ceil(smallest);
     let host_queues = injection_queues * u64::from(plant.nic_queue()).div_ceil(smallest);
     let Some((ranks, packets)) = jobs::footprint(plant, in_network + host_queues) else {

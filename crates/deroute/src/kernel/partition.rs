@@ -11,6 +11,7 @@ use super::nic::Nics;
 use super::packet::{Flight, NONE, Packet, Pool};
 use super::plant::Plant;
 use super::queues::{Lengths, PortQueues};
+use super::sharing::Sharing;
 use super::state::{
     Host, Input, Link, Mail, Output, PortKind, Queue, Router, Waits, credit, read_credit,
 };
@@ -34,6 +35,8 @@ pub(super) struct Partition {
     pub(super) queues: Vec<Queue>,
     /// Phits free at the other end, per output and VC beyond the first ones.
     pub(super) credits: Vec<u32>,
+    /// What VCs have taken, where some share memory.
+    pub(super) sharing: Option<Box<Sharing>>,
     pub(super) lengths: Lengths,
     /// What the input ports of each router wait for.
     pub(super) waits: Vec<Waits>,
@@ -249,6 +252,10 @@ impl Partition {
     fn credit(&mut self, port: u32, vc: u8, size: u32) {
         let output = &mut self.outputs[port as usize];
         *output.credits_mut(&mut self.credits, vc) += size;
+        if let Some(sharing) = &mut self.sharing {
+            let used = sharing.used(port, vc) - size;
+            sharing.use_of(&self.plant, output, &mut self.credits, (port, vc, used));
+        }
         output.queued -= size;
         if self.lengths.until_credited() {
             *self.lengths.vc_mut(port, vc) -= size;
@@ -312,11 +319,19 @@ impl Partition {
         let mut dirty = std::mem::take(&mut self.dirty);
         for &index in &dirty {
             let Self { routers, outputs, credits, plant, lengths, .. } = self;
-            let Self { routing, outgoing, now, .. } = self;
+            let Self { routing, outgoing, now, sharing, .. } = self;
             let router = &mut routers[index as usize];
             router.dirty = false;
             let (id, base, now) = (router.id, router.port_base, *now);
-            let queues = PortQueues { outputs, credits, plant, lengths, base, now };
+            let queues = PortQueues {
+                outputs,
+                credits,
+                plant,
+                lengths,
+                sharing: sharing.as_deref(),
+                base,
+                now,
+            };
             routing.queues_changed(id, &queues, outgoing);
             let mut outgoing = std::mem::take(&mut self.outgoing);
             for message in outgoing.drain(..) {

@@ -18,8 +18,17 @@ use crate::workload::Jobs;
 pub(crate) struct LinkClass {
     pub(crate) latency: Cycle,
     pub(crate) vcs: u8,
-    /// Phits per VC.
+    /// Phits that a VC may hold.
     pub(crate) buffer: u32,
+    /// Those of them that it shares with the other VCs of its port.
+    pub(crate) shared: u32,
+}
+
+impl LinkClass {
+    /// Phits that a port may hold.
+    pub(crate) fn memory(&self) -> u64 {
+        u64::from(self.buffer - self.shared) * u64::from(self.vcs) + u64::from(self.shared)
+    }
 }
 
 /// How long a packet occupies the crossbar.
@@ -175,6 +184,7 @@ impl Plant {
             scale,
         };
         plant.switch(&spec.network.switch)?;
+        plant.may_share()?;
         plant.voqs_fit(agent.watches())?;
         plant.packets_fit(spec)?;
         plant.backlogs_fit()?;
@@ -240,6 +250,18 @@ impl Plant {
         Ok(())
     }
 
+    /// A VC that takes a packet only while it is empty needs no memory but its own.
+    fn may_share(&self) -> Result<(), SpecError> {
+        for (name, class) in self.topology.classes().iter().zip(&self.classes) {
+            if self.atomic && class.shared > 0 {
+                let message = "this routing gives a packet an empty VC for itself";
+                let path = format!("network.links.{name}.shared");
+                return Err(SpecError::new(path, message).choices(["nothing", "a larger `buffer`"]));
+            }
+        }
+        Ok(())
+    }
+
     /// Every buffer that a packet passes must hold the largest one.
     fn packets_fit(&self, spec: &Spec) -> Result<(), SpecError> {
         let largest = u32::from(self.packet_sizes().1);
@@ -248,8 +270,9 @@ impl Plant {
             Err(SpecError::new(path, message).choices([format!("at least {largest} phits")]))
         };
         for (name, class) in self.topology.classes().iter().zip(&self.classes) {
-            if class.buffer < largest {
-                return short(format!("network.links.{name}.buffer"), class.buffer);
+            let reserve = class.buffer - class.shared;
+            if reserve < largest {
+                return short(format!("network.links.{name}.buffer"), reserve);
             }
         }
         if self.injection_queue < largest {
@@ -268,10 +291,11 @@ impl Plant {
     /// Credits, or the output buffer, must keep an output within reach of the timing wheel.
     fn backlogs_fit(&self) -> Result<(), SpecError> {
         for (name, class) in self.topology.classes().iter().zip(&self.classes) {
-            let (buffer, vcs) = (u64::from(class.buffer), u64::from(class.vcs));
-            if (buffer * vcs).min(self.output_buffer.into()) > DEEPEST {
+            let (memory, vcs) = (class.memory(), u64::from(class.vcs));
+            if memory.min(self.output_buffer.into()) > DEEPEST {
                 let path = format!("network.links.{name}.buffer");
-                let message = format!("{vcs} VCs of {buffer} phits are more than {DEEPEST} phits");
+                let message =
+                    format!("{vcs} VCs with {memory} phits are more than {DEEPEST} phits");
                 let most = format!("at most {} phits", DEEPEST / vcs);
                 return Err(SpecError::new(path, message).choices([most]));
             }
@@ -311,7 +335,7 @@ impl Plant {
     /// The farthest ahead that a switch schedules anything but a packet generation.
     pub(crate) fn horizon(&self) -> Cycle {
         let largest = u32::from(self.packet_sizes().1);
-        let downstream = self.classes.iter().map(|c| c.buffer.saturating_mul(u32::from(c.vcs)));
+        let downstream = self.classes.iter().map(|c| c.memory().min(u32::MAX.into()) as u32);
         let backlog = self.output_buffer.min(downstream.max().unwrap_or(0));
         let latency = self.classes.iter().map(|c| c.latency).max().unwrap_or(0);
         let back = if self.sensing == Sensing::Waiting { latency } else { 0 };
@@ -404,10 +428,16 @@ fn links(spec: &Spec, scale: &Scale, topology: &dyn Topology) -> Result<Vec<Link
                 let message = format!("{} virtual channels is out of range", link.vcs);
                 return Err(SpecError::new(format!("{path}.vcs"), message).choices(["1 to 64"]));
             }
+            let reserve = phits(scale, &format!("{path}.buffer"), &link.buffer)?;
+            let shared = match &link.shared {
+                Some(shared) => phits(scale, &format!("{path}.shared"), shared)?,
+                None => 0,
+            };
             Ok(LinkClass {
                 latency: cycles(scale, &format!("{path}.latency"), &link.latency, 1)?,
                 vcs: link.vcs,
-                buffer: phits(scale, &format!("{path}.buffer"), &link.buffer)?,
+                buffer: reserve + shared,
+                shared,
             })
         })
         .collect()

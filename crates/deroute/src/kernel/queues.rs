@@ -1,6 +1,7 @@
 //! How long the queues of a router are, as its routing algorithm sees them.
 
 use super::plant::Plant;
+use super::sharing::Sharing;
 use super::state::{Output, PortKind};
 use crate::ids::{Cycle, PortId, VcId};
 use crate::routing::Queues;
@@ -83,6 +84,7 @@ pub(super) struct PortQueues<'a> {
     pub(super) credits: &'a [u32],
     pub(super) plant: &'a Plant,
     pub(super) lengths: &'a Lengths,
+    pub(super) sharing: Option<&'a Sharing>,
     /// First port of the router.
     pub(super) base: u32,
     pub(super) now: Cycle,
@@ -171,10 +173,13 @@ impl Queues for PortQueues<'_> {
     fn taken(&self, port: PortId, vc: VcId) -> u32 {
         let output = self.output(port);
         match output.kind {
-            PortKind::Link => {
-                let buffer = self.plant.classes[output.class as usize].buffer;
-                buffer - output.credits(self.credits, vc.0)
-            }
+            PortKind::Link => match self.sharing {
+                Some(sharing) => sharing.used(self.base + u32::from(port.0), vc.0),
+                None => {
+                    let buffer = self.plant.classes[output.class as usize].buffer;
+                    buffer - output.credits(self.credits, vc.0)
+                }
+            },
             _ => 0,
         }
     }

@@ -133,6 +133,10 @@ pub struct Link {
     pub vcs: u8,
     /// Input buffer of each VC: phits, or an amount of data.
     pub buffer: Quantity,
+    /// Memory of the port that its VCs share beyond their own `buffer`, which is then their reserve (DAMQ,
+    /// Tamir and Frazier 1992). Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<Quantity>,
 }
 
 /// How a switch moves packets from its inputs to its outputs.

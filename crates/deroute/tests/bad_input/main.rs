@@ -128,7 +128,17 @@ fn links_and_virtual_channels() {
                 ("network.switch", "{ input_queued = {} }"),
             ],
             "network.links.local.buffer",
-            &["64 VCs of 1073741823 phits", "at most 524288 phits"],
+            &["64 VCs with 68719476672 phits", "at most 524288 phits"],
+        ),
+        (
+            &[("network.links.local", "{ latency = 1, vcs = 4, buffer = 3, shared = 90 }")],
+            "network.links.local.buffer",
+            &["3 phits cannot hold a packet of 4 phits", "at least 4"],
+        ),
+        (
+            &[("network.links.local", "{ latency = 1, vcs = 4, buffer = 9, shared = 0 }")],
+            "network.links.local.shared",
+            &["0 phits is out of range", "1 to"],
         ),
         (&[("network.links.local", "-")], "network.links.local", &["missing", "latency"]),
         (

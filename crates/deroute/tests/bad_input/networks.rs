@@ -25,7 +25,7 @@ fn lattice_refusal(lattice: &str, changes: &[(&str, &str)]) -> SpecError {
 fn lattices() {
     const CUBE: &str = "{ widths = [4, 4, 4], hosts = 4 }";
     const ODD: &str = "{ widths = [3, 3], hosts = 1 }";
-    let rows: [LatticeRow<'_>; 17] = [
+    let rows: [LatticeRow<'_>; 18] = [
         (
             CUBE,
             &[("network.topology.hyperx.widths", "[]")],
@@ -81,6 +81,12 @@ fn lattices() {
             &[("routing", "{ dal = {} }"), ("network.links.dim3.vcs", "1")],
             "network.links.dim3.vcs",
             &["needs 2", "escape"],
+        ),
+        (
+            CUBE,
+            &[("routing", "{ dal = {} }"), ("network.links.dim2.shared", "8")],
+            "network.links.dim2.shared",
+            &["an empty VC for itself", "a larger `buffer`"],
         ),
         (
             "{ widths = [2, 2, 2, 2, 2], hosts = 1 }",

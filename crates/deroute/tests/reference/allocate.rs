@@ -132,9 +132,9 @@ impl Model {
         match (&self.net.shared_by, here.peers[wish.port]) {
             (Some(shared_by), Peer::Router { class, .. }) => {
                 let classes = shared_by[usize::from(class)];
-                let credits = &here.outputs[wish.port].credits;
-                let mates = (0..credits.len()).filter(|vc| vc % classes == wish.vc % classes);
-                let vc = mates.rev().max_by_key(|&vc| credits[vc]);
+                let vcs = 0..here.outputs[wish.port].credits.len();
+                let mates = vcs.filter(|vc| vc % classes == wish.vc % classes);
+                let vc = mates.rev().max_by_key(|&vc| here.free(&self.net, wish.port, vc));
                 Wish { vc: vc.expect("at least one VC"), ..wish }
             }
             _ => wish,

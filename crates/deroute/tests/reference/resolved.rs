@@ -13,7 +13,9 @@ use deroute::workload::Jobs;
 pub(super) struct Class {
     pub(super) latency: u32,
     pub(super) vcs: usize,
+    /// Phits that each VC has for itself, and that all share.
     pub(super) buffer: u32,
+    pub(super) shared: u32,
 }
 
 /// The spec in numbers.
@@ -63,13 +65,14 @@ impl Resolved {
                 latency: whole(&link.latency),
                 vcs: usize::from(link.vcs),
                 buffer: whole(&link.buffer),
+                shared: link.shared.as_ref().map_or(0, whole),
             }
         };
         let classes: Vec<Class> = topology.classes().iter().map(class).collect();
         let latency = classes.iter().map(|class| class.latency).collect();
         let vcs = classes.iter().map(|class| class.vcs as u8).collect();
         let scale = Scale::new(&spec.units.cycle, &spec.units.phit).expect("sensible units");
-        let buffers = classes.iter().map(|class| class.buffer).collect();
+        let buffers = classes.iter().map(|class| class.buffer + class.shared).collect();
         let fabric =
             Fabric { topology: Arc::clone(&topology), latency, vcs, buffers, classes: 1, scale };
         let planner = |fabric: &Fabric| routing::build(&spec.routing, fabric);

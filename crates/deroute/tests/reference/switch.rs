@@ -109,7 +109,8 @@ impl Router {
             pointer: 0,
             credits: match peer {
                 Peer::Router { class, .. } => {
-                    vec![net.classes[usize::from(*class)].buffer; vcs(peer)]
+                    let class = &net.classes[usize::from(*class)];
+                    vec![class.buffer + class.shared; vcs(peer)]
                 }
                 _ => Vec::new(),
             },
@@ -137,17 +138,30 @@ impl Router {
         let Peer::Router { class, .. } = self.peers[port] else { panic!("credits of a host") };
         let credits = &mut self.outputs[port].credits[vc];
         *credits += phits;
-        assert!(*credits <= net.classes[usize::from(class)].buffer, "too many credits");
+        let class = &net.classes[usize::from(class)];
+        assert!(*credits <= class.buffer + class.shared, "too many credits");
+    }
+
+    /// Phits that a VC of an output may still send: what it has for itself, and what nobody has taken of
+    /// what all share.
+    pub(super) fn free(&self, net: &Resolved, port: usize, vc: usize) -> u32 {
+        let Peer::Router { class, .. } = self.peers[port] else { panic!("credits of a host") };
+        let class = &net.classes[usize::from(class)];
+        let all = self.outputs[port].credits.iter();
+        let used: Vec<u32> = all.map(|credits| class.buffer + class.shared - credits).collect();
+        let borrowed: u32 = used.iter().map(|used| used.saturating_sub(class.buffer)).sum();
+        class.buffer.saturating_sub(used[vc]) + class.shared - borrowed
     }
 
     /// No buffer at the end of a link holds more than its capacity.
     pub(super) fn check_inputs(&self, net: &Resolved) {
         for (input, peer) in self.inputs.iter().zip(&self.peers) {
             let Peer::Router { class, .. } = peer else { continue };
-            let capacity = net.classes[usize::from(*class)].buffer as usize;
-            for lane in &input.lanes {
-                assert!(lane.phits.len() <= capacity, "an input buffer overflows");
-            }
+            let class = &net.classes[usize::from(*class)];
+            let (own, shared) = (class.buffer as usize, class.shared as usize);
+            let held = || input.lanes.iter().map(|lane| lane.phits.len());
+            assert!(held().all(|phits| phits <= own + shared), "an input buffer overflows");
+            assert!(held().sum::<usize>() <= own * input.lanes.len() + shared, "a port overflows");
         }
     }
 
@@ -335,12 +349,16 @@ impl Queues for Queued<'_> {
 
     fn taken(&self, port: PortId, vc: VcId) -> u32 {
         let Some((class, output)) = self.link(port) else { return 0 };
-        class.buffer - output.credits[vc.index()]
+        class.buffer + class.shared - output.credits[vc.index()]
     }
 
     fn fits(&self, port: PortId, vc: VcId, size: u16) -> bool {
-        let Some((class, _)) = self.link(port) else { return true };
-        let taken = self.taken(port, vc);
-        if self.atomic { taken == 0 } else { taken + u32::from(size) <= class.buffer }
+        if self.link(port).is_none() {
+            return true;
+        }
+        if self.atomic {
+            return self.taken(port, vc) == 0;
+        }
+        u32::from(size) <= self.router.free(self.net, port.index(), vc.index())
     }
 }

@@ -89,7 +89,8 @@ pub fn network(topology: &str) -> Spec {
     spec
 }
 
-/// Another way to measure queues and to use spare VCs for every turn; the first is the usual one.
+/// Another way to measure queues, to use spare VCs and to share memory for every turn; the first is the
+/// usual one.
 pub fn vary(spec: &mut Spec, turn: usize) {
     let sensing = [Sensing::Both, Sensing::Waiting, Sensing::Output, Sensing::Downstream];
     spec.network.sensing = sensing[turn % 4];
@@ -97,6 +98,23 @@ pub fn vary(spec: &mut Spec, turn: usize) {
     // An algorithm that is told of changed queues refuses what changes in every cycle.
     if Simulation::build(spec).is_err_and(|error| error.path == "network.sensing") {
         spec.network.sensing = Sensing::Output;
+    }
+    if turn % 3 == 1 {
+        share(spec, 2 + turn as u32 % 20);
+    }
+}
+
+/// VCs share so many phits of memory, unless the routing refuses it.
+pub fn share(spec: &mut Spec, phits: u32) {
+    let shared = |spec: &mut Spec, shared: Option<u32>| {
+        spec.network
+            .links
+            .values_mut()
+            .for_each(|link| link.shared = shared.map(|phits| u64::from(phits).into()));
+    };
+    shared(spec, Some(phits));
+    if Simulation::build(spec).is_err_and(|error| error.path.ends_with(".shared")) {
+        shared(spec, None);
     }
 }
 
