@@ -285,6 +285,7 @@ def test_the_page_of_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     call("small", "table-7", "--tables", "page.md")
     page = Path("page.md").read_text()
     assert page.startswith("# Tables: A small network")
+    assert "scale `quick`: `run.warmup` = `2000`, `run.measure` = `4000`.\n" in page
     assert "| MIN | 11 (10) |" in page
     assert "| VLB | 11 (12) |" in page
     assert "2 cells; they differ by " in page

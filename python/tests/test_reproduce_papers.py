@@ -15,7 +15,7 @@ from deroute.cli import app
 from deroute.figures import read_figures
 from deroute.reproduce import Claim, read_paper
 from deroute.reproduce.engine import BuiltEngine
-from deroute.reproduce.evidence import Evidence
+from deroute.reproduce.evidence import Evidence, NotSettledError
 from deroute.reproduce.experiments import documents
 from deroute.reproduce.measures import CATALOGUE, call
 from deroute.reproduce.paper import Check
@@ -56,7 +56,7 @@ def _points_exist(claim: str, check: Check, found: Mapping[str, Any]) -> None:
         axis["name"]: [v["label"] if isinstance(v, dict) else v for v in axis["values"]]
         for axis in found[check.arguments["of"]]["axis"]
     }
-    for key in ("where", "over", "under"):
+    for key in ("where", "over", "under", "less"):
         for axis, label in check.arguments.get(key, {}).items():
             assert label in axes[axis], f"{claim}: {axis} = {label}"
 
@@ -101,3 +101,41 @@ def test_measures_of_single_routers() -> None:
     share = {"of": "runs", "where": where, "kind": "minimal", "router": 3}
     (minimal,) = call("router_path_share", evidence, share)
     assert minimal.mean == pytest.approx(0.55 * 0.75, abs=0.002)
+
+
+def test_accepted_load_from_a_time_on() -> None:
+    study = synthetic.study(("MIN", "PB"), ("UN",), (0.5,), series=True)
+    evidence = Evidence({}, {}, {}, {"runs": study}, BuiltEngine)
+
+    def load(from_us: float, **keys: Any) -> float:
+        given = {"of": "runs", "where": {"routing": "MIN"}, "from_us": from_us}
+        (found,) = call("accepted_from", evidence, given | keys)
+        return found.mean
+
+    # 200 packets of 10 phits a bin of 100 cycles on 360 hosts; the first bin of 60 has none.
+    steady = 2000 / (100 * 360)
+    assert load(0.0) == pytest.approx(steady)
+    assert load(-10.0) == pytest.approx(steady * 59 / 60)
+    assert load(0.0, less={"routing": "PB"}) == pytest.approx(0.0)
+    with pytest.raises(NotSettledError, match="after 100"):
+        load(100.0)
+    bare = Evidence({}, {}, {}, {"runs": synthetic.study(("MIN",), ("UN",), (0.5,))}, BuiltEngine)
+    with pytest.raises(NotSettledError, match="time series"):
+        call("accepted_from", bare, {"of": "runs", "where": {}, "from_us": 0})
+
+
+def test_classes_of_the_queuing_schemes() -> None:
+    paper = read_paper(ROOT / "fat-tree")
+    small = {"rlft": {"ports": 12, "stages": 3}}
+    base = paper.base | {"network": paper.base["network"] | {"topology": small}}
+    evidence = Evidence(base, paper.values, {}, {}, BuiltEngine)
+    # 432 hosts, 6 to a switch: host 200 is on switch 33 of 72 and in the second third.
+    hosts = [0, 100, 302, 431]
+
+    def classes(scheme: str) -> list[float]:
+        given = {"scheme": scheme, "source": 200, "hosts": hosts}
+        return [value.mean for value in call("classes", evidence, given)]
+
+    assert classes("DBBM") == [host % 3 for host in hosts]
+    assert classes("vFtree") == [(33 + host // 6) % 3 for host in hosts]
+    assert classes("Flow2SL") == [(1 + host * 3 // 432) % 3 for host in hosts]

@@ -63,6 +63,12 @@ def test_measures_of_cells() -> None:
     assert values("cell_most", published=20) == pytest.approx([25.0])
     excess = {"row": "c", "others": ["a", "b"], "where": {"scheme": "DBBM"}}
     assert values("cell_excess", **excess) == pytest.approx([-5.0, 10.0])
+    dbbm, one = {"scheme": "DBBM"}, {"scheme": "1Q"}
+    # Means over the traffic: DBBM 35, 15 and 37.5, 1Q 15, 35 and 25.
+    assert values("cell_lead", where=dbbm, over=one) == pytest.approx([2.5])
+    rows = {"rows": ["a"], "others": ["b", "c"]}
+    assert values("cell_lead", where=dbbm, **rows) == pytest.approx([-2.5])
+    assert values("cell_lead", where=dbbm, over=one, **rows) == pytest.approx([0.0])
 
 
 def test_nothing_is_settled_by_cells_that_are_not_there() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,7 +128,9 @@ def markdown(engine: str, papers: Sequence[PaperReport]) -> str:
 def tables_page(engine: str, paper: Paper, scale: str, reports: Sequence[ItemReport]) -> str:
     """All tables of published and measured cells as a page of Markdown."""
     sections = [section for report in reports for section in report.tables]
-    lead = f"Written by Deroute {engine}, scale `{scale}`."
+    settings = paper.scales[scale].get("set", {})
+    values = ", ".join(f"`{path}` = `{json.dumps(value)}`" for path, value in settings.items())
+    lead = f"Written by Deroute {engine}, scale `{scale}`{f': {values}' if values else ''}."
     return "\n".join([f"# Tables: {paper.title}", "", lead, "", *sections])
 
 

@@ -68,6 +68,30 @@ def cell_excess(
     return [Estimate(a.mean - b.mean) for a, b in zip(mine, best, strict=True)]
 
 
+def cell_lead(
+    evidence: Evidence,
+    of: str,
+    where: Labels,
+    *,
+    over: Labels | None = None,
+    rows: Sequence[str] | None = None,
+    others: Sequence[str] | None = None,
+) -> list[Estimate]:
+    """Points of percent by which the best of some rows leads the best of some others.
+
+    Rows (default: all) are compared by their mean over the columns `where`, the others by theirs
+    over the columns `over`, which are the same by default.
+    """
+    mine, rival = _best(evidence, of, where, rows), _best(evidence, of, over or where, others)
+    return [Estimate(mine - rival)]
+
+
+def _best(evidence: Evidence, of: str, where: Labels, rows: Sequence[str] | None) -> float:
+    names = rows or evidence.table(of).rows
+    means = [np.mean([each.mean for each in cell(evidence, of, where, [row])]) for row in names]
+    return float(max(means))
+
+
 def _both(evidence: Evidence, of: str) -> tuple[Table, NDArray[np.float64]]:
     table = evidence.table(of)
     if np.isnan(table.published).any():
@@ -88,4 +112,5 @@ MEASURES = (
     cell_best_place,
     cell_most,
     cell_excess,
+    cell_lead,
 )

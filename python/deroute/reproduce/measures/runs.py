@@ -16,6 +16,7 @@ import polars as pl
 
 from deroute import analysis
 from deroute.analysis import Estimate
+from deroute.figures.flow import course
 from deroute.figures.study import ROW, Study
 from deroute.reproduce.evidence import Evidence, NotSettledError
 
@@ -41,6 +42,15 @@ def accepted_along(evidence: Evidence, of: str, where: Labels, axis: str) -> lis
     """Accepted load of every point along an axis, in ascending order of its labels."""
     rows = _rows(evidence.of(of), where)
     return [estimate for _, estimate in _along(rows, axis)]
+
+
+def accepted_from(
+    evidence: Evidence, of: str, where: Labels, from_us: float, less: Labels | None = None
+) -> list[Estimate]:
+    """Accepted load in phits per host and cycle from a time on, less that of another point."""
+    late = _late(evidence.of(of), where, from_us)
+    other = 0.0 if less is None else _late(evidence.of(of), less, from_us)
+    return [Estimate(late - other)]
 
 
 def fraction_of_bound(
@@ -208,6 +218,16 @@ def _outcomes(runs: Study, where: Labels) -> list[Any]:
     return runs.outcomes_of(_rows(numbered, where))
 
 
+def _late(runs: Study, where: Labels, from_us: float) -> float:
+    outcomes = _outcomes(runs, where)
+    if any(outcome.series is None for outcome in outcomes):
+        raise NotSettledError("the points have no time series")
+    times, loads = course(outcomes)
+    if not (times >= from_us).any():
+        raise NotSettledError(f"no time series after {from_us} us")
+    return float(loads.mean[times >= from_us].mean())
+
+
 def _profile(runs: Study, where: Labels) -> analysis.Profile:
     if runs.routers_per_group is None:
         raise NotSettledError("the topology has no groups of routers")
@@ -218,6 +238,7 @@ MEASURES = (
     accepted,
     accepted_ratio,
     accepted_along,
+    accepted_from,
     fraction_of_bound,
     least_over_bound,
     accepted_surplus,

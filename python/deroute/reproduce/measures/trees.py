@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,16 @@ def hot_residues(evidence: Evidence, hosts: list[int], leaf: int, size: int) -> 
     values += [host // leaf % 3 for host in hosts]
     values += [host * 3 // size for host in hosts]
     return [Estimate(float(value)) for value in values]
+
+
+def classes(evidence: Evidence, scheme: str, source: int, hosts: Sequence[int]) -> list[Estimate]:
+    """VC that a packet from a host takes to each of some others, under a scheme by its label."""
+    paths = {
+        path.replace(".", "__"): value for path, value in evidence.values["scheme"][scheme].items()
+    }
+    spec = evidence.spec(**paths)
+    hops = (evidence.engine().path(spec, source, host, 1)[0] for host in hosts)
+    return [Estimate(float(vc)) for _, _, vc in hops]
 
 
 def tree_is_acyclic(
@@ -158,6 +168,7 @@ MEASURES = (
     paths_between,
     subtrees,
     hot_residues,
+    classes,
     tree_is_acyclic,
     ring_gets_stuck,
 )
