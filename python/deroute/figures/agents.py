@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from deroute import analysis
 from deroute.figures import layout, timeline
-from deroute.figures.study import Study, only
+from deroute.figures.study import Study
 from deroute.figures.style import TWO_COLUMNS
 from deroute.figures.table import FigureError, FigureKind, FigureTable, Option
 
@@ -67,12 +67,7 @@ def _draw_curves(study: Study, table: FigureTable) -> Figure:
 
 
 def _draw_maps(study: Study, table: FigureTable) -> Figure:
-    cells = [
-        (name, label, study.rows(table, **only(table.panel, name), **only(table.series, label)))
-        for name in table.labels(study.axes, table.panel)
-        for label in table.labels(study.axes, table.series)
-    ]
-    cells = [cell for cell in cells if not cell[2].is_empty()]
+    cells = study.cells(table)
     records = [record(study.outcomes_of(frame), table) for _, _, frame in cells]
     rows, columns = layout.panel_grid(len(cells))
     size = (TWO_COLUMNS if columns > 1 else 4.6, 2.1 * rows + 0.8)

@@ -12,7 +12,7 @@ from deroute import _engine
 from deroute.economics.network import Network
 from deroute.figures import congestion, layout
 from deroute.figures.places import curve, dot, positions
-from deroute.figures.study import ROW, Study, only
+from deroute.figures.study import ROW, Study
 from deroute.figures.style import QUIET, TWO_COLUMNS, look
 from deroute.figures.table import FigureError, FigureKind, FigureTable, Option
 from deroute.spec import in_order
@@ -37,12 +37,7 @@ _IDLE, _FULL = 0.25, 2.0
 
 def draw(study: Study, table: FigureTable) -> Figure:
     """Draw the figure: a network per panel and series, of the first seed."""
-    cells = [
-        (name, label, study.rows(table, **only(table.panel, name), **only(table.series, label)))
-        for name in table.labels(study.axes, table.panel)
-        for label in table.labels(study.axes, table.series)
-    ]
-    cells = [cell for cell in cells if not cell[2].is_empty()]
+    cells = study.cells(table)
     rows, columns = layout.panel_grid(len(cells), most_columns=2)
     size = (TWO_COLUMNS, (3.0 if columns == 1 else 2.4) * rows + 0.9)
     figure, grid = layout.new_figure(rows, columns, size)

@@ -49,6 +49,15 @@ class Study:
             frame = frame.filter(pl.col(axis).is_in(list(values)))
         return frame
 
+    def cells(self, table: FigureTable) -> list[tuple[Label | None, Label | None, pl.DataFrame]]:
+        """Panels and series of a figure that have rows, with these."""
+        cells = [
+            (name, label, self.rows(table, **only(table.panel, name), **only(table.series, label)))
+            for name in table.labels(self.axes, table.panel)
+            for label in table.labels(self.axes, table.series)
+        ]
+        return [cell for cell in cells if not cell[2].is_empty()]
+
     def outcomes_of(self, rows: pl.DataFrame) -> list[Outcome]:
         """Outcomes of rows that came from `rows`."""
         return [self.outcomes[index] for index in rows[ROW].to_list()]
