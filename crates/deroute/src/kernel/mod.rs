@@ -183,6 +183,8 @@ struct Running {
     firsts: Vec<u32>,
     /// Cycles that a partition may run alone.
     lookahead: Cycle,
+    /// The same, at most, were every domain a partition: does not depend on how many there are.
+    window: Cycle,
     threads: usize,
     now: Cycle,
     full_checks: bool,
@@ -199,7 +201,7 @@ const HOSTS_PER_PARTITION: u32 = 288;
 const MOST_PARTITIONS: usize = 128;
 /// Cycles that several partitions per thread should run alone at least.
 const SHORTEST_WINDOW: Cycle = 24;
-/// Host-cycles between calls of the watcher: about a second of work.
+/// Host-cycles between looks at the whole network: about a second of work.
 const CHUNK: u32 = 5_000_000;
 
 impl Running {
@@ -215,11 +217,16 @@ impl Running {
         let division = Division { plant, port_bases: &port_bases, firsts: &firsts };
         let count = firsts.len() as u32 - 1;
         let partitions: Vec<_> = (0..count).map(|i| division.build(i, record)).collect();
-        let lookahead = lookahead(plant, &division);
+        let lookahead_of =
+            |firsts: &[u32]| lookahead(plant, &Division { plant, port_bases: &port_bases, firsts });
+        let finest = RunOptions { partitions: Some(usize::MAX), ..options.clone() };
+        let window = lookahead_of(&divide(&*plant.topology, &finest)).clamp(1, 1_000);
+        let lookahead = lookahead_of(&firsts);
         Self {
             plant: Arc::clone(plant),
             partitions,
             lookahead,
+            window,
             firsts,
             threads: options.threads.max(1),
             now: 0,
@@ -305,16 +312,15 @@ impl Running {
         full.map(|sums| sums.latency as f64 / sums.packets as f64).collect()
     }
 
-    /// Cycles between two calls of the watcher: whole windows, which a large network needs to keep
-    /// what it has fetched.
+    /// Cycles between two looks at whether the jobs have ended.
     fn chunk(&self) -> Cycle {
-        let chunk = (CHUNK / self.plant.topology.hosts()).clamp(20, 1_000);
-        chunk.next_multiple_of(self.lookahead.clamp(1, 1_000))
+        (CHUNK / self.plant.topology.hosts()).clamp(20, 1_000)
     }
 
     /// Runs to cycle `to`, with the checks on the way.
     fn advance(&mut self, to: Cycle, of: u64, watch: &mut Watcher<'_>) -> Result<(), RunError> {
-        let chunk = self.chunk();
+        // Whole windows, which a large network needs to keep what it has fetched.
+        let chunk = self.chunk().next_multiple_of(self.window);
         while self.now < to {
             let mut next = self.now.saturating_add(chunk).min(to);
             if let Some(samples) = &mut self.samples {
