@@ -163,7 +163,7 @@ fn islip(iterations: u32) -> String {
     format!("{{ virtual_output_queued = {{ iterations = {iterations} }} }}")
 }
 
-/// iSLIP carries all uniform traffic, with one iteration already (McKeown 1999, section II), where
+/// iSLIP carries all uniform traffic, with one iteration already (McKeown 1999), where
 /// first-in first-out queues reach 0.60 with 16 ports; and all bursty traffic. At full load the
 /// queues still grow, as a random walk does, so that large switches take longer to come near 1.
 #[test]
@@ -194,8 +194,8 @@ fn islip_has_full_throughput() {
     }
 }
 
-/// With 16 ports more iterations shorten the wait, and beyond log2(16) = 4 they hardly do (McKeown 1999,
-/// section III). What is said to differ does so by 4 standard errors over 6 seeds; the wait with 4
+/// With 16 ports more iterations shorten the wait, and beyond log2(16) = 4 they hardly do (McKeown 1999).
+/// What is said to differ does so by 4 standard errors over 6 seeds; the wait with 4
 /// iterations is known to 1%, and within 2% of that with as many iterations as there are ports.
 #[test]
 fn iterations_of_islip() {
@@ -217,8 +217,8 @@ fn iterations_of_islip() {
 }
 
 /// Unbalanced traffic, half to an output of its own and half to all: iSLIP loses a third of it with one
-/// iteration and a fifth with four, though no input or output is overloaded (known from the comparisons of
-/// Rojas-Cessa, Oki, Jing and Chao 2001). Output queues lose nothing.
+/// iteration and a fifth with four, though no input or output is overloaded (our own measurement). Output
+/// queues lose nothing.
 #[test]
 fn islip_under_unbalanced_traffic() {
     let accepted = |switch: &str| support::run(&cell_switch(16, switch, 1.0, 0.5)).load.accepted;

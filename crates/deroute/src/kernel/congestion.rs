@@ -11,11 +11,12 @@
 //!
 //! A packet suffers from *head-of-line blocking* if its port is idle, its head cannot go, and it could if
 //! it were the head: the output that the routing would choose for it is idle and has credits. (An agent
-//! without a history is asked, and random choices are drawn anew.)
+//! without a history is asked, and random choices are drawn anew. In a virtual output queue it has been
+//! chosen already.)
 //!
 //! # Source
-//! Pfister and Norton, IEEE Trans. Computers 1985 (trees); Jurczyk and Schwederski, ICPP 1996 (high-order
-//! head-of-line blocking).
+//! Garcia et al., HiPEAC 2005 (trees); Jurczyk and Schwederski 1996 (high-order head-of-line blocking); both
+//! as Rocher-Gonzalez et al. 1 tell of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -239,12 +240,12 @@ impl<'a> Look<'a> {
         all.filter(|(_, queue)| queue.head != NONE)
     }
 
-    /// Packets of a queue, the head first.
-    fn packets(&self, queue: &Queue) -> impl Iterator<Item = &'a Packet> + use<'a> {
+    /// Packets of a queue, the head first, each with its place in the pool.
+    fn packets(&self, queue: &Queue) -> impl Iterator<Item = (u32, &'a Packet)> + use<'a> {
         let pool = &self.partition.pool;
-        let slot = |index: u32| (index != NONE).then(|| &pool[index]);
-        std::iter::successors(slot(queue.head), move |last| slot(last.next))
-            .map(|slot| &slot.packet)
+        let slot = |index: u32| (index != NONE).then(|| (index, &pool[index]));
+        let all = std::iter::successors(slot(queue.head), move |(_, last)| slot(last.next));
+        all.map(|(index, slot)| (index, &slot.packet))
     }
 
     /// Output that the head of a queue requests, if it has been routed.
@@ -299,7 +300,7 @@ impl<'a> Look<'a> {
 
     /// Phits in a queue.
     fn phits(&self, queue: &Queue) -> u64 {
-        self.packets(queue).map(|packet| u64::from(packet.size)).sum()
+        self.packets(queue).map(|(_, packet)| u64::from(packet.size)).sum()
     }
 
     /// Phits of packets that suffer from head-of-line blocking.
@@ -320,11 +321,14 @@ impl<'a> Look<'a> {
                         continue;
                     }
                     let place = Place { router, base, port, vc };
-                    let victims = self.packets(queue).skip(1).filter(|packet| {
-                        let head = self.choice(&place, packet, &mut *agent, &mut rng);
+                    let victims = self.packets(queue).skip(1).filter(|&(index, packet)| {
+                        let head = match &self.partition.islip {
+                            Some(islip) => islip.decided(index),
+                            None => self.choice(&place, packet, &mut *agent, &mut rng),
+                        };
                         self.can_go(base, &head)
                     });
-                    blocked += victims.map(|packet| u64::from(packet.size)).sum::<u64>();
+                    blocked += victims.map(|(_, packet)| u64::from(packet.size)).sum::<u64>();
                 }
             }
         }

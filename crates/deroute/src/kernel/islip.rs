@@ -354,6 +354,11 @@ impl Islip {
         }
     }
 
+    /// What has been decided for a packet that is in a lane and not its head, by its place in the pool.
+    pub(super) fn decided(&self, packet: u32) -> Queue {
+        self.decided[packet as usize]
+    }
+
     /// Output to which an input sent last.
     pub(super) fn served(&self, input: usize) -> u16 {
         self.ports[input].output

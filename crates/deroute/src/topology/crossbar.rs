@@ -101,15 +101,6 @@ impl Topology for Crossbar {
         None
     }
 
-    fn shared_partition(
-        &self,
-        _policy: PhaseA,
-        _ends: (RouterId, RouterId),
-        _rng: &mut Stream,
-    ) -> Option<RouterId> {
-        None
-    }
-
     fn domain(&self, _router: RouterId) -> u32 {
         0
     }

@@ -266,15 +266,6 @@ impl Topology for FatTree {
         None
     }
 
-    fn shared_partition(
-        &self,
-        _policy: PhaseA,
-        _ends: (RouterId, RouterId),
-        _rng: &mut Stream,
-    ) -> Option<RouterId> {
-        None
-    }
-
     /// Every switch is its own: nothing is broadcast.
     fn domain(&self, router: RouterId) -> u32 {
         router.0

@@ -278,15 +278,6 @@ impl Topology for Graph {
         (policy == PhaseA::Lgl).then(|| RouterId(rng.below(self.routers())))
     }
 
-    fn shared_partition(
-        &self,
-        _policy: PhaseA,
-        _ends: (RouterId, RouterId),
-        _rng: &mut Stream,
-    ) -> Option<RouterId> {
-        None
-    }
-
     /// Every router is its own: nothing is broadcast.
     fn domain(&self, router: RouterId) -> u32 {
         router.0
