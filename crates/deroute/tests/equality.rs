@@ -8,7 +8,7 @@ mod reference;
 mod support;
 
 use deroute::RunOptions;
-use deroute::spec::{DragonflySpec, Quantity, Spec, Switch, Topology};
+use deroute::spec::{DragonflySpec, Quantity, Routed, Spec, Switch, Topology};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
@@ -321,7 +321,7 @@ prop_compose! {
         speedup in 1..=3u8,
         buffer in prop_oneof![16..24u64, 16..200u64],
         iterations in 1..=3u8,
-        (age, on_request, transit_priority) in any::<(bool, bool, bool)>(),
+        (age, on_request, transit_priority, early) in any::<(bool, bool, bool, bool)>(),
     ) -> Switch {
         let allocator = value(&format!(
             "{{ iterations = {iterations}, arbiter = '{}', pointer = '{}', \
@@ -331,7 +331,10 @@ prop_compose! {
         ));
         let (pipeline, output_buffer) = (Quantity::from(pipeline), Quantity::from(buffer));
         match kind {
-            0 => Switch::InputQueued { pipeline, allocator },
+            0 => {
+                let routed = if early { Routed::Arrival } else { Routed::Head };
+                Switch::InputQueued { pipeline, allocator, routed }
+            }
             1 => Switch::CombinedQueued { pipeline, speedup, output_buffer, allocator },
             2 => Switch::VirtualOutputQueued { pipeline, iterations },
             _ => Switch::OutputQueued { pipeline, output_buffer: age.then_some(output_buffer) },
@@ -381,7 +384,7 @@ fn networks() -> impl Strategy<Value = Spec> {
                 |(mut spec, routing, pattern, turn)| {
                     spec.routing = value(routing);
                     spec.traffic.pattern = value(pattern);
-                    if support::refuses_voqs(&spec) {
+                    if support::routes_too_early(&spec) {
                         spec.network.switch = value("{ input_queued = {} }");
                     }
                     support::vary(&mut spec, turn.saturating_sub(8));

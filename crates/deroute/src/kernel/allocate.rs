@@ -6,7 +6,7 @@ use super::packet::{NONE, Packet, Slot};
 use super::partition::{Partition, injection_queue};
 use super::plant::Crossbar;
 use super::queues::PortQueues;
-use super::state::{Input, PortKind, Queue};
+use super::state::{Input, PortKind, Queue, Wish};
 use crate::ids::{Cycle, PortId, VcId};
 use crate::probe::collect::Delivery;
 use crate::routing::{Injection, RouterView, Watches};
@@ -29,6 +29,9 @@ impl Partition {
         let state = &self.routers[router as usize];
         let (base, words) = (state.port_base, state.words as usize);
         let word_count = usize::from(state.ports).div_ceil(64);
+        if self.on_arrival {
+            self.route_arrivals(router, |this, port, wish| this.keep(base, port, wish));
+        }
         let mut round = 1;
         loop {
             for word in 0..word_count {
@@ -108,7 +111,7 @@ impl Partition {
             }
             return;
         };
-        let out = self.queues[queues as usize + usize::from(vc)].out;
+        let out = self.queues[queues as usize + usize::from(vc)].wish.out;
         let input = &mut self.inputs[index];
         input.request = vc;
         if self.plant.allocator.pointer == Pointer::OnRequest {
@@ -160,8 +163,11 @@ impl Partition {
         ripe_at: &mut Cycle,
     ) -> bool {
         let again = self.reconsidered(input);
-        if !self.queues[queue].routed || again {
-            self.route(router, base, input, queue);
+        if !self.queues[queue].wish.routed || again {
+            let Input { queues, .. } = self.inputs[input];
+            let vc = (queue as u32 - queues) as u8;
+            self.queues[queue].wish =
+                self.route(router, base, (input, vc), self.queues[queue].head);
         }
         if !self.plant.shared_by.is_empty() {
             self.take_emptiest(base, queue);
@@ -172,7 +178,7 @@ impl Partition {
             _ if again => *ripe_at = now + 1,
             Room::From(at) => *ripe_at = (*ripe_at).min(at),
             Room::WithCredits => {
-                let out = self.queues[queue].out;
+                let out = self.queues[queue].wish.out;
                 self.outputs[(base + u32::from(out)) as usize].awaited = true;
                 let Input { word, bit, .. } = self.inputs[input];
                 self.waits[word as usize].starved |= 1 << bit;
@@ -190,12 +196,12 @@ impl Partition {
 
     /// Of the VCs of its class, a head takes the one with most credits, and the first of these.
     pub(super) fn take_emptiest(&mut self, base: u32, queue: usize) {
-        let output = &self.outputs[(base + u32::from(self.queues[queue].out)) as usize];
+        let output = &self.outputs[(base + u32::from(self.queues[queue].wish.out)) as usize];
         if output.kind != PortKind::Link {
             return;
         }
         let classes = self.plant.shared_by[usize::from(output.class)];
-        let vc = &mut self.queues[queue].vc;
+        let vc = &mut self.queues[queue].wish.vc;
         let mut mate = *vc % classes;
         let (mut emptiest, mut most) = (mate, output.credits(&self.credits, mate));
         while output.vcs - mate > classes {
@@ -211,7 +217,7 @@ impl Partition {
     /// Is there room for a head that has been routed?
     #[inline]
     pub(super) fn fits(&self, base: u32, queue: usize) -> Room {
-        let Queue { out, vc, size, .. } = self.queues[queue];
+        let Wish { out, vc, size, .. } = self.queues[queue].wish;
         let output = &self.outputs[(base + u32::from(out)) as usize];
         if output.busy_until > self.now {
             return Room::From(output.busy_until);
@@ -227,21 +233,23 @@ impl Partition {
         Room::Enough
     }
 
-    /// Decides where the head of a queue goes, which is the first one of its VC.
+    /// Decides where a packet goes that is at an input port, in a VC.
     #[inline(never)]
-    pub(super) fn route(&mut self, router: u32, base: u32, input: usize, queue: usize) {
-        let Self { routers, inputs, outputs, credits, plant, lengths, .. } = self;
-        let Self { routing, queues, pool, now, sharing, .. } = self;
+    pub(super) fn route(
+        &mut self,
+        router: u32,
+        base: u32,
+        (input, vc): (usize, u8),
+        packet: u32,
+    ) -> Wish {
+        let Self { routers, outputs, credits, plant, lengths, .. } = self;
+        let Self { routing, pool, now, sharing, .. } = self;
         let state = &mut routers[router as usize];
-        let vc = VcId((queue as u32 - inputs[input].queues) as u8);
-        let queue = &mut queues[queue];
-        let packet = &mut pool[queue.head].packet;
-        let header = &mut packet.header;
-        (queue.routed, queue.size) = (true, packet.size);
+        let packet = &mut pool[packet].packet;
+        let (size, header) = (packet.size, &mut packet.header);
         header.arrive(state.id);
         if header.ends_at(state.id) {
-            (queue.out, queue.vc) = (packet.port.0, 0);
-            return;
+            return Wish { size, out: packet.port.0, vc: 0, place: 0, routed: true };
         }
         let now = *now;
         let queues =
@@ -249,16 +257,16 @@ impl Partition {
         let mut view = RouterView {
             router: state.id,
             input: PortId((input as u32 - base) as u16),
-            vc,
+            vc: VcId(vc),
             port: packet.port,
             class: 0,
             now,
-            size: queue.size,
+            size,
             queues: &queues,
             rng: &mut state.rng,
         };
         let hop = routing.route(&mut view, header);
-        (queue.out, queue.vc, queue.place) = (hop.port.0, hop.vc.0, hop.place);
+        Wish { size, out: hop.port.0, vc: hop.vc.0, place: hop.place, routed: true }
     }
 
     /// Output arbitration: grants one request, or all of them in an ideal switch.
@@ -364,12 +372,15 @@ impl Partition {
         let output = &mut self.outputs[out_index as usize];
         let in_vc = input.request;
         let head = &mut self.queues[queue];
-        let queue = *head;
-        let size = u32::from(queue.size);
-        let Slot { mut packet, next, arrival } = self.pool.remove(queue.head);
+        let Queue { head: first, wish, .. } = *head;
+        let size = u32::from(wish.size);
+        let Slot { mut packet, next, arrival } = self.pool.remove(first);
 
         // The next packet of the VC becomes its head.
-        (head.head, head.routed) = (next, false);
+        (head.head, head.wish.routed) = (next, false);
+        if self.on_arrival && next != NONE {
+            head.wish = self.decided[next as usize];
+        }
         input.occupied &= !(u64::from(next == NONE) << in_vc);
 
         // The crossbar is held until the tail has passed. The tail of an injected packet is already
@@ -410,25 +421,25 @@ impl Partition {
         // Without a branch: whether a packet stays in the network is hardly predictable.
         let taken = if onward { size } else { 0 };
         output.queued += taken;
-        *output.credits_mut(&mut self.credits, queue.vc) -= taken;
+        *output.credits_mut(&mut self.credits, wish.vc) -= taken;
         if let Some(sharing) = &mut self.sharing
             && onward
         {
-            let used = sharing.used(out_index, queue.vc) + size;
-            sharing.use_of(&self.plant, output, &mut self.credits, (out_index, queue.vc, used));
+            let used = sharing.used(out_index, wish.vc) + size;
+            sharing.use_of(&self.plant, output, &mut self.credits, (out_index, wish.vc, used));
         }
         if self.watches.queues && exit {
             self.soil(router);
         }
         if let Some(observed) = &mut self.dependencies {
-            let to = onward.then_some((out, queue.vc));
+            let to = onward.then_some((out, wish.vc));
             let from = (!injection).then_some((port, in_vc));
-            if self.plant.escape.is_none_or(|escape| escape.0 == queue.vc) {
+            if self.plant.escape.is_none_or(|escape| escape.0 == wish.vc) {
                 observed.add(router, from, to);
             }
         }
         if onward && self.lengths.kept() {
-            self.lengthen(out_index, queue.vc, queue.size, departure);
+            self.lengthen(out_index, wish.vc, wish.size, departure);
         }
         if more {
             self.ripen_at(input_index, read_until);
@@ -448,12 +459,12 @@ impl Partition {
             }
             self.inject((upstream.port, in_vc), router, &packet, now - waited_from);
         } else {
-            self.return_credit(upstream, in_vc, queue.size);
+            self.return_credit(upstream, in_vc, wish.size);
         }
         if onward {
-            packet.header.place = queue.place;
+            packet.header.place = wish.place;
             packet.header.hops += 1;
-            self.depart(downstream, queue.vc, packet, departure + downstream.latency);
+            self.depart(downstream, wish.vc, packet, departure + downstream.latency);
         } else {
             self.eject(downstream.port, &packet, departure + downstream.latency + size);
         }

@@ -233,14 +233,14 @@ impl Watchdog {
             }
             for vc in 0..input.vcs {
                 let waits_for = |queue: &Queue| {
-                    let out = base + u32::from(queue.out);
+                    let out = base + u32::from(queue.wish.out);
                     let output = &partition.outputs[out as usize];
-                    let stuck = queue.routed
+                    let stuck = queue.wish.routed
                         && output.kind == PortKind::Link
                         && now - partition.pool[queue.head].arrival >= self.patience
-                        && output.credits(&partition.credits, queue.vc)
-                            < plant.room(output.class, queue.size);
-                    stuck.then(|| far_end(plant, partition, first, out, queue.vc))
+                        && output.credits(&partition.credits, queue.wish.vc)
+                            < plant.room(output.class, queue.wish.size);
+                    stuck.then(|| far_end(plant, partition, first, out, queue.wish.vc))
                 };
                 let heads = partition.lanes(index, vc).filter(|queue| queue.head != NONE);
                 if let Some(ends) = heads.map(waits_for).collect::<Option<Vec<_>>>()

@@ -24,7 +24,7 @@ use super::packet::{NONE, Packet};
 use super::partition::Partition;
 use super::plant::Plant;
 use super::queues::PortQueues;
-use super::state::{Output, PortKind, Queue};
+use super::state::{Output, PortKind, Queue, Wish};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::outcome::{CongestionSeries, TreeMember, TreeRoot};
 use crate::rng::{Owner, Stream};
@@ -249,20 +249,20 @@ impl<'a> Look<'a> {
     }
 
     /// Output that the head of a queue requests, if it has been routed.
-    fn wanted(&self, base: u32, queue: &Queue) -> &'a Output {
-        &self.partition.outputs[(base + u32::from(queue.out)) as usize]
+    fn wanted(&self, base: u32, head: &Wish) -> &'a Output {
+        &self.partition.outputs[(base + u32::from(head.out)) as usize]
     }
 
     /// Does a head that has been routed lack credits?
-    fn starved(&self, base: u32, queue: &Queue) -> bool {
-        let output = self.wanted(base, queue);
+    fn starved(&self, base: u32, head: &Wish) -> bool {
+        let output = self.wanted(base, head);
         output.kind == PortKind::Link
-            && output.credits(&self.partition.credits, queue.vc)
-                < self.plant.room(output.class, queue.size)
+            && output.credits(&self.partition.credits, head.vc)
+                < self.plant.room(output.class, head.size)
     }
 
     /// What a buffer waits for whose port sends, or has at its head, what `head` says.
-    fn wait(&self, router: u32, base: u32, head: &Queue) -> Wait {
+    fn wait(&self, router: u32, base: u32, head: &Wish) -> Wait {
         if self.starved(base, head)
             && let Peer::Router { router, port, .. } =
                 self.plant.topology.peer(RouterId(router), PortId(head.out))
@@ -289,9 +289,9 @@ impl<'a> Look<'a> {
                     }
                 }
                 let Some(queue) = head else { continue };
-                let sends = input.busy_until > self.now || !queue.routed;
+                let sends = input.busy_until > self.now || !queue.wish.routed;
                 let head = if sends { self.partition.sending(index) } else { queue };
-                let wait = self.wait(router, base, head);
+                let wait = self.wait(router, base, &head.wish);
                 let phits = u32::try_from(phits).unwrap_or(u32::MAX);
                 all.insert(Buffer { router, port, vc }, Holding { wait, phits, host });
             }
@@ -317,16 +317,16 @@ impl<'a> Look<'a> {
                     continue;
                 }
                 for (vc, queue) in self.queues(port as usize) {
-                    if !queue.routed || self.can_go(base, queue) {
+                    if !queue.wish.routed || self.can_go(base, &queue.wish) {
                         continue;
                     }
                     let place = Place { router, base, port, vc };
                     let victims = self.packets(queue).skip(1).filter(|&(index, packet)| {
-                        let head = match &self.partition.islip {
-                            Some(islip) => islip.decided(index),
-                            None => self.choice(&place, packet, &mut *agent, &mut rng),
+                        let wish = match self.partition.on_arrival {
+                            true => self.partition.decided[index as usize],
+                            false => self.choice(&place, packet, &mut *agent, &mut rng),
                         };
-                        self.can_go(base, &head)
+                        self.can_go(base, &wish)
                     });
                     blocked += victims.map(|(_, packet)| u64::from(packet.size)).sum::<u64>();
                 }
@@ -336,7 +336,7 @@ impl<'a> Look<'a> {
     }
 
     /// Is the output idle that a head requests, with credits?
-    fn can_go(&self, base: u32, head: &Queue) -> bool {
+    fn can_go(&self, base: u32, head: &Wish) -> bool {
         self.wanted(base, head).busy_until <= self.now && !self.starved(base, head)
     }
 
@@ -347,12 +347,12 @@ impl<'a> Look<'a> {
         packet: &Packet,
         agent: &mut dyn Routing,
         rng: &mut Stream,
-    ) -> Queue {
+    ) -> Wish {
         let Partition { outputs, credits, lengths, sharing, .. } = self.partition;
         let (router, base, now) = (RouterId(place.router), place.base, self.now);
         let mut header = packet.header;
         header.arrive(router);
-        let mut head = Queue { size: packet.size, out: packet.port.0, ..Queue::EMPTY };
+        let mut head = Wish { size: packet.size, out: packet.port.0, ..Wish::default() };
         if !header.ends_at(router) {
             let plant = self.plant;
             let queues = PortQueues {

@@ -58,6 +58,8 @@ impl Division<'_> {
             inputs: Vec::new(),
             outputs: Vec::new(),
             queues: Vec::new(),
+            decided: Vec::new(),
+            on_arrival: plant.on_arrival,
             credits: Vec::new(),
             sharing: None,
             lengths: Lengths::default(),
@@ -154,6 +156,8 @@ impl Division<'_> {
             next_request: 0,
             kind,
             ripe_at: 0,
+            fresh: NONE,
+            fresh_vc: 0,
         });
         partition.outputs.push(Output {
             busy_until: 0,
@@ -176,7 +180,7 @@ impl Division<'_> {
         let mut lanes = usize::from(vcs);
         if let Some(islip) = &mut partition.islip {
             islip.add_port(ports);
-            lanes *= usize::from(ports) + 1;
+            lanes *= usize::from(ports);
         }
         partition.queues.extend((0..lanes).map(|_| Queue::EMPTY));
         if kind == PortKind::Link {

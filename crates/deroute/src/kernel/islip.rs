@@ -1,13 +1,13 @@
 //! Virtual output queues, and iSLIP between them (McKeown 1999).
 //!
-//! Every VC of an input port has a queue for each output, a *lane*, and one for the packet that has just
-//! arrived: in `Partition::queues`, these come first, then those to one output together. What can be matched is kept in sets of ports, so that a look at a switch
+//! Every VC of an input port has a queue for each output, a *lane*: in `Partition::queues` those to one
+//! output are together. What can be matched is kept in sets of ports, so that a look at a switch
 //! costs as much as there are free outputs that somebody asks for.
 
 use super::allocate::Room;
 use super::packet::{Flight, NONE};
 use super::partition::Partition;
-use super::state::{Input, Queue};
+use super::state::{Input, Queue, Wish};
 use crate::ids::RouterId;
 use crate::topology::Topology;
 
@@ -20,8 +20,6 @@ pub(super) struct Islip {
     sets: Vec<u64>,
     /// VC that is served next, for every input port and output of its switch.
     turns: Vec<u8>,
-    /// What their lane is to know of the packets that are not heads, by their place in the pool.
-    decided: Vec<Queue>,
     /// Inputs that were granted an output in this iteration.
     granted: Vec<u16>,
 }
@@ -39,8 +37,6 @@ struct Switch {
 /// A set of ports of a switch.
 #[derive(Clone, Copy)]
 enum Set {
-    /// Inputs with a packet that has just arrived and waits to be routed.
-    Fresh,
     /// Inputs that are not being read.
     Readable,
     /// Outputs that are not being written.
@@ -57,12 +53,11 @@ impl Switch {
     #[inline]
     fn at(self, set: Set) -> usize {
         let index = match set {
-            Set::Fresh => 0,
-            Set::Readable => 1,
-            Set::Writable => 2,
-            Set::Asked => 3,
-            Set::For(output) => 4 + u32::from(output),
-            Set::Of(input) => 4 + u32::from(self.ports) + u32::from(input),
+            Set::Readable => 0,
+            Set::Writable => 1,
+            Set::Asked => 2,
+            Set::For(output) => 3 + u32::from(output),
+            Set::Of(input) => 3 + u32::from(self.ports) + u32::from(input),
         };
         (self.first + index * self.words) as usize
     }
@@ -77,8 +72,6 @@ impl Switch {
 /// What iSLIP knows of a port.
 #[derive(Clone, Copy)]
 struct Port {
-    /// VC of the packet that has just arrived.
-    fresh: u8,
     /// Output that the input accepts first, or the number of ports, which is the first one again.
     pointer: u16,
     /// Output that is granted to the input in this iteration; `NOBODY` if none is.
@@ -95,7 +88,7 @@ const NOBODY: u16 = u16::MAX;
 pub(super) fn footprint(topology: &dyn Topology) -> u64 {
     let of = |router: u32| {
         let ports = u64::from(topology.radix(RouterId(router)));
-        let sets = (4 + 2 * ports) * ports.div_ceil(64) * 8;
+        let sets = (3 + 2 * ports) * ports.div_ceil(64) * 8;
         sets + ports * (ports + size_of::<Port>() as u64) + size_of::<Switch>() as u64
     };
     (0..topology.routers()).map(of).sum()
@@ -136,14 +129,14 @@ fn first_from(
 impl Islip {
     pub(super) fn new(iterations: u8) -> Self {
         let (switches, ports, sets) = (Vec::new(), Vec::new(), Vec::new());
-        let (turns, decided, granted) = (Vec::new(), Vec::new(), Vec::new());
-        Self { iterations, switches, ports, sets, turns, decided, granted }
+        let (turns, granted) = (Vec::new(), Vec::new());
+        Self { iterations, switches, ports, sets, turns, granted }
     }
 
     /// Adds a switch; its ports follow.
     pub(super) fn add_router(&mut self, ports: u16) {
         let words = usize::from(ports).div_ceil(64);
-        let (first, sets) = (self.sets.len(), 4 + 2 * usize::from(ports));
+        let (first, sets) = (self.sets.len(), 3 + 2 * usize::from(ports));
         self.sets.resize(first + sets * words, 0);
         let switch = Switch { first: first as u32, words: words as u32, ports };
         self.switches.push(switch);
@@ -159,7 +152,7 @@ impl Islip {
         let turns = self.turns.len();
         self.turns.resize(turns + usize::from(ports), 0);
         let (offer, turns) = (NOBODY, turns as u32);
-        self.ports.push(Port { fresh: 0, pointer: 0, offer, output: 0, turns });
+        self.ports.push(Port { pointer: 0, offer, output: 0, turns });
     }
 
     #[inline]
@@ -181,15 +174,9 @@ impl Islip {
     fn allocate(&mut self, partition: &mut Partition, router: u32) {
         let switch = self.switches[router as usize];
         let base = partition.routers[router as usize].port_base;
-        for word in 0..switch.words {
-            let set = switch.at(Set::Fresh) + word as usize;
-            let mut bits = std::mem::take(&mut self.sets[set]);
-            while bits != 0 {
-                let port = word as u16 * 64 + bits.trailing_zeros() as u16;
-                bits &= bits - 1;
-                self.route(partition, (switch, router, base), port);
-            }
-        }
+        partition.route_arrivals(router, |partition, input, wish| {
+            self.file(partition, switch, base, input, wish);
+        });
         for iteration in 1..=self.iterations {
             self.grant(partition, switch, base);
             if self.granted.is_empty() {
@@ -204,33 +191,28 @@ impl Islip {
         }
     }
 
-    /// Routes the packet that has arrived at an input, and puts it into its lane.
-    fn route(
+    /// Puts the packet that has arrived at an input into its lane.
+    fn file(
         &mut self,
         partition: &mut Partition,
-        (switch, router, base): (Switch, u32, u32),
+        switch: Switch,
+        base: u32,
         input: u16,
+        wish: Wish,
     ) {
-        let index = (base + u32::from(input)) as usize;
-        let vc = usize::from(self.ports[index].fresh);
-        let arrived = partition.inputs[index].queues as usize + vc;
-        partition.route(router, base, index, arrived);
-        let routed = std::mem::replace(&mut partition.queues[arrived], Queue::EMPTY);
-        let (fresh, output) = (routed.head, routed.out);
-        let lane = &mut partition.queues[first_lane(&partition.inputs[index], output) + vc];
+        let Input { fresh, fresh_vc, .. } = partition.inputs[(base + u32::from(input)) as usize];
+        let lanes = first_lane(&partition.inputs[(base + u32::from(input)) as usize], wish.out);
+        let lane = &mut partition.queues[lanes + usize::from(fresh_vc)];
         if lane.head != NONE {
             let tail = std::mem::replace(&mut lane.tail, fresh);
             partition.pool[tail].next = fresh;
-            if self.decided.len() <= fresh as usize {
-                self.decided.resize(fresh as usize + 1, Queue::EMPTY);
-            }
-            self.decided[fresh as usize] = routed;
+            partition.remember(fresh, wish);
             return;
         }
-        *lane = Queue { tail: fresh, ..routed };
-        self.insert(switch.at(Set::For(output)), input);
-        self.insert(switch.at(Set::Of(input)), output);
-        self.insert(switch.at(Set::Asked), output);
+        *lane = Queue { head: fresh, tail: fresh, wish };
+        self.insert(switch.at(Set::For(wish.out)), input);
+        self.insert(switch.at(Set::Of(input)), wish.out);
+        self.insert(switch.at(Set::Asked), wish.out);
     }
 
     /// Every output that is asked for grants the first input from its pointer on that can go.
@@ -333,10 +315,7 @@ impl Islip {
         partition.inputs[index].request = vc;
         partition.cross(base, (input, output), lanes + usize::from(vc), first);
         partition.ripenings.push(partition.inputs[index].busy_until, index as u32);
-        let lane = &mut partition.queues[lanes + usize::from(vc)];
-        if lane.head != NONE {
-            *lane = Queue { tail: lane.tail, ..self.decided[lane.head as usize] };
-        } else if partition.queues[lanes..lanes + vcs].iter().all(|lane| lane.head == NONE) {
+        if partition.queues[lanes..lanes + vcs].iter().all(|lane| lane.head == NONE) {
             self.remove(switch.at(Set::For(output)), input);
             self.remove(switch.at(Set::Of(input)), output);
         }
@@ -352,11 +331,6 @@ impl Islip {
         if first {
             port.pointer = output + 1;
         }
-    }
-
-    /// What has been decided for a packet that is in a lane and not its head, by its place in the pool.
-    pub(super) fn decided(&self, packet: u32) -> Queue {
-        self.decided[packet as usize]
     }
 
     /// Output to which an input sent last.
@@ -375,8 +349,7 @@ impl Islip {
             let index = (base + u32::from(port)) as usize;
             let (input, output) = (&partition.inputs[index], &partition.outputs[index]);
             let idle = [input.busy_until < partition.now, output.busy_until < partition.now];
-            if has(Set::Fresh, port) || idle != [has(Set::Readable, port), has(Set::Writable, port)]
-            {
+            if idle != [has(Set::Readable, port), has(Set::Writable, port)] {
                 return Err(format!("port {port} is not as idle as it is thought to be"));
             }
             for output in 0..switch.ports {
@@ -395,7 +368,7 @@ impl Islip {
 /// The first queue of an input for an output; there is one for each VC.
 #[inline]
 fn first_lane(input: &Input, output: u16) -> usize {
-    input.queues as usize + (1 + usize::from(output)) * usize::from(input.vcs)
+    input.queues as usize + usize::from(output) * usize::from(input.vcs)
 }
 
 impl Partition {
@@ -410,15 +383,7 @@ impl Partition {
     /// A head arrives at an input port. It is routed when its switch is looked at.
     pub(super) fn land(&mut self, flight: Flight) {
         let index = self.store(flight);
-        let Some(islip) = &mut self.islip else { return };
-        let Flight { port, vc, .. } = flight;
-        let Input { router, queues, .. } = self.inputs[port as usize];
-        let local = port - self.routers[router as usize].port_base;
-        self.queues[queues as usize + usize::from(vc)].head = index;
-        islip.ports[port as usize].fresh = vc;
-        let switch = islip.switches[router as usize];
-        islip.insert(switch.at(Set::Fresh), local as u16);
-        self.wake(router);
+        self.announce(flight.port, flight.vc, index);
     }
 
     /// The transfer of a packet has ended: its input and its output are free.

@@ -7,6 +7,7 @@
 
 mod agents;
 mod allocate;
+mod arrivals;
 mod checks;
 mod congestion;
 mod dependencies;

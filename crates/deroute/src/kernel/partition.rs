@@ -13,7 +13,7 @@ use super::plant::Plant;
 use super::queues::{Lengths, PortQueues};
 use super::sharing::Sharing;
 use super::state::{
-    Host, Input, Link, Mail, Output, PortKind, Queue, Router, Waits, credit, read_credit,
+    Host, Input, Link, Mail, Output, PortKind, Queue, Router, Waits, Wish, credit, read_credit,
 };
 use super::wheel::Wheel;
 use crate::ids::{Cycle, PortId, RouterId};
@@ -33,6 +33,10 @@ pub(super) struct Partition {
     pub(super) inputs: Vec<Input>,
     pub(super) outputs: Vec<Output>,
     pub(super) queues: Vec<Queue>,
+    /// What packets that are not heads have decided on arrival, by their place in the pool.
+    pub(super) decided: Vec<Wish>,
+    /// Packets are routed when they arrive.
+    pub(super) on_arrival: bool,
     /// Phits free at the other end, per output and VC beyond the first ones.
     pub(super) credits: Vec<u32>,
     /// What VCs have taken, where some share memory.
@@ -232,6 +236,9 @@ impl Partition {
     fn enqueue(&mut self, flight: Flight) {
         let index = self.store(flight);
         let (now, Flight { port, vc, .. }) = (self.now, flight);
+        if self.on_arrival {
+            self.announce(port, vc, index);
+        }
         let input = &mut self.inputs[port as usize];
         let queue = &mut self.queues[input.queues as usize + usize::from(vc)];
         if queue.head != NONE {
@@ -443,7 +450,7 @@ impl Partition {
         let Input { router, queues, vcs, .. } = self.inputs[input];
         let ports = usize::from(self.routers[router as usize].ports);
         let (first, count) = (queues as usize + usize::from(vc), usize::from(vcs));
-        let places = if self.islip.is_some() { 1..ports + 1 } else { 0..1 };
+        let places = if self.islip.is_some() { 0..ports } else { 0..1 };
         places.map(move |place| &self.queues[first + place * count])
     }
 

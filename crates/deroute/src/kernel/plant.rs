@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::routing::{Fabric, Flows, Plan, Planner, Watches, queuing};
 use crate::spec::{
-    Allocator, AutomaticWarmup, Quantity, Scale, Sensing, SpareVcs, Spec, SpecError, Switch,
-    Warmup, WarmupRule,
+    Allocator, AutomaticWarmup, Quantity, Routed, Scale, Sensing, SpareVcs, Spec, SpecError,
+    Switch, Warmup, WarmupRule,
 };
 use crate::topology::{self, Peer, Topology, VcNeed};
 use crate::traffic::{Setting, Workload};
@@ -76,6 +76,8 @@ pub(crate) struct Plant {
     pub(crate) allocator: Allocator,
     /// Every VC of an input has a queue per output, matched by iSLIP in `allocator.iterations`.
     pub(crate) voqs: bool,
+    /// Packets are routed when they arrive.
+    pub(crate) on_arrival: bool,
     pub(crate) sensing: Sensing,
     /// Classes of VCs in each link class that share its spare VCs; empty if these are not used.
     pub(crate) shared_by: Vec<u8>,
@@ -173,6 +175,7 @@ impl Plant {
             output_buffer: u32::MAX,
             allocator: Allocator::default(),
             voqs: false,
+            on_arrival: false,
             sensing,
             shared_by,
             atomic: agent.atomic(),
@@ -185,7 +188,8 @@ impl Plant {
         };
         plant.switch(&spec.network.switch)?;
         plant.may_share()?;
-        plant.voqs_fit(agent.watches())?;
+        plant.may_route_on_arrival(agent.watches())?;
+        plant.voqs_fit()?;
         plant.packets_fit(spec)?;
         plant.backlogs_fit()?;
         Ok(plant)
@@ -195,7 +199,8 @@ impl Plant {
         let at = |kind: &str, key: &str| format!("network.switch.{kind}.{key}");
         let scale = self.scale;
         match spec {
-            Switch::InputQueued { pipeline, allocator } => {
+            Switch::InputQueued { pipeline, allocator, routed } => {
+                self.on_arrival = *routed == Routed::Arrival;
                 self.pipeline = cycles(&scale, &at("input_queued", "pipeline"), pipeline, 0)?;
                 self.crossbar = Crossbar::Speed(1);
                 self.allocator = allocator.clone();
@@ -205,7 +210,7 @@ impl Plant {
                 let kind = "virtual_output_queued";
                 self.pipeline = cycles(&scale, &at(kind, "pipeline"), pipeline, 0)?;
                 self.crossbar = Crossbar::Speed(1);
-                self.voqs = true;
+                (self.voqs, self.on_arrival) = (true, true);
                 self.allocator.iterations = *iterations;
                 check_iterations(*iterations, &at(kind, "iterations"))
             }
@@ -232,15 +237,26 @@ impl Plant {
         }
     }
 
-    /// Virtual output queues need a routing that decides once, and cannot be too many.
-    fn voqs_fit(&self, watches: Watches) -> Result<(), SpecError> {
-        let path = "network.switch.virtual_output_queued";
-        if self.voqs && watches.reconsiders {
+    /// Where packets are routed on arrival, the routing must decide once.
+    fn may_route_on_arrival(&self, watches: Watches) -> Result<(), SpecError> {
+        if !self.on_arrival || !watches.reconsiders {
+            return Ok(());
+        }
+        let error = SpecError::new;
+        Err(if self.voqs {
             let message = "this routing decides again for packets that wait, but they have been put \
                            into the queue of an output";
             let choices = ["input_queued", "combined_queued", "output_queued"];
-            return Err(SpecError::new(path, message).choices(choices));
-        }
+            error("network.switch.virtual_output_queued", message).choices(choices)
+        } else {
+            let message = "this routing decides again for packets that wait";
+            error("network.switch.input_queued.routed", message).choices(["head"])
+        })
+    }
+
+    /// Virtual output queues cannot be too many.
+    fn voqs_fit(&self) -> Result<(), SpecError> {
+        let path = "network.switch.virtual_output_queued";
         let queues = if self.voqs { self.queues() } else { 0 };
         if queues > MOST_QUEUES {
             let message = format!("{queues} virtual output queues are too many");
@@ -363,7 +379,7 @@ impl Plant {
                 Peer::Unused => 0,
             };
             // One more for a packet that has just arrived.
-            (0..ports).map(vcs).sum::<u64>() * if self.voqs { u64::from(ports) + 1 } else { 1 }
+            (0..ports).map(vcs).sum::<u64>() * if self.voqs { u64::from(ports) } else { 1 }
         };
         (0..self.topology.routers()).map(RouterId).map(of).sum()
     }

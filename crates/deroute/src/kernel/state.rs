@@ -32,6 +32,9 @@ pub(super) struct Input {
     pub(super) kind: PortKind,
     /// Earliest cycle in which it is to become ripe; in the past if none is set.
     pub(super) ripe_at: Cycle,
+    /// Packet that has arrived and is yet to be routed, and its VC; see `Waits::fresh`.
+    pub(super) fresh: u32,
+    pub(super) fresh_vc: u8,
 }
 
 /// The other end of a port.
@@ -55,9 +58,15 @@ pub(super) enum PortKind {
 pub(super) struct Queue {
     pub(super) head: u32,
     pub(super) tail: u32,
-    /// Phits of the head.
+    pub(super) wish: Wish,
+}
+
+/// What a packet has decided.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Wish {
+    /// Phits of the packet.
     pub(super) size: u16,
-    /// Output port, VC and place on the path that the head requests, once `routed`.
+    /// Output port, VC and place on the path that it requests, once `routed`.
     pub(super) out: u16,
     pub(super) vc: u8,
     pub(super) place: u8,
@@ -66,8 +75,11 @@ pub(super) struct Queue {
 
 impl Queue {
     /// Nothing is in it.
-    pub(super) const EMPTY: Self =
-        Self { head: NONE, tail: NONE, size: 0, out: 0, vc: 0, place: 0, routed: false };
+    pub(super) const EMPTY: Self = Self {
+        head: NONE,
+        tail: NONE,
+        wish: Wish { size: 0, out: 0, vc: 0, place: 0, routed: false },
+    };
 }
 
 /// The other direction of a port: a buffer that its VCs share, and a link. One cache line.
@@ -144,6 +156,8 @@ pub(super) struct Waits {
     pub(super) ripe: u64,
     /// A head waits for credits.
     pub(super) starved: u64,
+    /// A packet has arrived in this cycle, and packets are routed on arrival.
+    pub(super) fresh: u64,
 }
 
 pub(super) struct Host {

@@ -151,6 +151,9 @@ pub enum Switch {
         /// Allocator. See [`Allocator`].
         #[serde(default)]
         allocator: Allocator,
+        /// When a packet is routed. Default `head`.
+        #[serde(default, skip_serializing_if = "is_default")]
+        routed: Routed,
     },
     /// Virtual output queues: input-queued, but each VC of an input port (and each injection queue)
     /// has a queue for every output. They share the buffer and the credits of their VC. iSLIP
@@ -200,6 +203,18 @@ fn one() -> u8 {
 
 fn two() -> u8 {
     2
+}
+
+/// When a switch decides where a packet goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Routed {
+    /// When it becomes the head of its queue; again while it waits, if the routing decides again.
+    #[default]
+    Head,
+    /// When its first phit arrives, as with virtual output queues: a packet behind others has chosen
+    /// before they left. The routing must not decide again while it waits.
+    Arrival,
 }
 
 /// Input-first separable allocator (thesis 2.1, 3.2.1).

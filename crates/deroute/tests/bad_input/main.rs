@@ -208,12 +208,20 @@ fn switches_and_interfaces() {
         ),
         (
             &[
+                ("network.switch", "{ input_queued = { routed = 'arrival' } }"),
+                ("routing", "{ ugal = { redecide = true } }"),
+            ],
+            "network.switch.input_queued.routed",
+            &["decides again", "head"],
+        ),
+        (
+            &[
                 ("network.switch", "{ virtual_output_queued = {} }"),
                 ("network.topology", "{ crossbar = { hosts = 20000 } }"),
                 ("network.links", "{}"),
             ],
             "network.switch.virtual_output_queued",
-            &["400020000 virtual output queues", "at most 268435456"],
+            &["400000000 virtual output queues", "at most 268435456"],
         ),
         (
             &[("network.switch", "{ input_queued = { pipeline = 99999999 } }")],

@@ -36,6 +36,9 @@ impl Model {
         for &(_, packet) in &considered {
             self.packets[packet].blocked += 1;
         }
+        if self.net.on_arrival {
+            self.route_new(router);
+        }
         if self.net.voqs {
             self.islip(router);
         } else {
@@ -47,6 +50,20 @@ impl Model {
                 self.packets[packet].blocked = 0;
             } else if self.watches.blocked {
                 self.tell(router, port, packet, Injection::Blocked);
+            }
+        }
+    }
+
+    /// Routes the packets that have just arrived, where they are routed then and not as heads.
+    fn route_new(&mut self, router: usize) {
+        for port in 0..self.routers[router].inputs.len() {
+            for vc in 0..self.routers[router].inputs[port].lanes.len() {
+                let waiting = &self.routers[router].inputs[port].lanes[vc].waiting;
+                let new = waiting.iter().position(|packet| packet.wish.is_none());
+                let Some(new) = new else { continue };
+                assert_eq!(new + 1, waiting.len(), "two packets arrive in a cycle");
+                let wish = self.route(router, (port, vc), waiting[new].packet);
+                self.routers[router].inputs[port].lanes[vc].waiting[new].wish = Some(wish);
             }
         }
     }

@@ -4,9 +4,8 @@ use super::Model;
 use super::switch::Waiting;
 
 impl Model {
-    /// Routes the packets that have just arrived, then matches inputs and outputs.
+    /// Matches inputs and outputs.
     pub(super) fn islip(&mut self, router: usize) {
-        self.route_new(router);
         for iteration in 0..self.net.allocator.iterations {
             let here = &self.routers[router];
             let ports = here.inputs.len();
@@ -29,20 +28,6 @@ impl Model {
                     here.inputs[input].pointer = (output + 1) % ports;
                     here.outputs[output].pointer = (input + 1) % ports;
                 }
-            }
-        }
-    }
-
-    /// Every packet is routed once, when its first phit has come.
-    fn route_new(&mut self, router: usize) {
-        for port in 0..self.routers[router].inputs.len() {
-            for vc in 0..self.routers[router].inputs[port].lanes.len() {
-                let waiting = &self.routers[router].inputs[port].lanes[vc].waiting;
-                let new = waiting.iter().position(|packet| packet.wish.is_none());
-                let Some(new) = new else { continue };
-                assert_eq!(new + 1, waiting.len(), "two packets arrive in a cycle");
-                let wish = self.route(router, (port, vc), waiting[new].packet);
-                self.routers[router].inputs[port].lanes[vc].waiting[new].wish = Some(wish);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use deroute::ids::RouterId;
 use deroute::routing::{self, Fabric, Flows, Plan};
-use deroute::spec::{Allocator, Quantity, Scale, Sensing, SpareVcs, Spec, Switch, Warmup};
+use deroute::spec::{Allocator, Quantity, Routed, Scale, Sensing, SpareVcs, Spec, Switch, Warmup};
 use deroute::topology::{self, Topology};
 use deroute::traffic::{Setting, Workload};
 use deroute::workload::Jobs;
@@ -39,6 +39,8 @@ pub(super) struct Resolved {
     pub(super) allocator: Allocator,
     /// Every VC of an input has a queue for each output, and iSLIP matches them.
     pub(super) voqs: bool,
+    /// A packet is routed when it arrives.
+    pub(super) on_arrival: bool,
     pub(super) sensing: Sensing,
     /// Classes of VCs in each link class, if they share all VCs.
     pub(super) shared_by: Option<Vec<usize>>,
@@ -121,6 +123,7 @@ impl Resolved {
             output_buffer: u64::MAX,
             allocator: Allocator::default(),
             voqs: false,
+            on_arrival: false,
             sensing: spec.network.sensing,
             shared_by: (spec.network.spare_vcs == SpareVcs::Emptiest && !escapes)
                 .then_some(shared_by),
@@ -134,11 +137,13 @@ impl Resolved {
 
     fn switch(&mut self, switch: &Switch) {
         match switch {
-            Switch::InputQueued { pipeline, allocator } => {
+            Switch::InputQueued { pipeline, allocator, routed } => {
+                self.on_arrival = *routed == Routed::Arrival;
                 (self.pipeline, self.allocator) = (whole(pipeline), allocator.clone());
             }
             Switch::VirtualOutputQueued { pipeline, iterations } => {
-                (self.pipeline, self.voqs) = (whole(pipeline), true);
+                self.pipeline = whole(pipeline);
+                (self.voqs, self.on_arrival) = (true, true);
                 self.allocator.iterations = *iterations;
             }
             Switch::CombinedQueued { pipeline, speedup, output_buffer, allocator } => {

@@ -95,11 +95,14 @@ pub const INJECTIONS: [&str; 4] = [
 
 /// Switches that hold packets of 16 phits, as TOML values. Those with a small output buffer, or a
 /// pipeline that is longer or shorter than a packet, are the delicate ones. Routings that decide again
-/// refuse virtual output queues: see [`super::switch`].
-pub const SWITCHES: [&str; 19] = [
+/// refuse those that route on arrival: see [`super::switch`].
+pub const SWITCHES: [&str; 21] = [
     "{ input_queued = {} }",
     "{ input_queued = { pipeline = 1, allocator = { iterations = 1, pointer = 'on-request' } } }",
     "{ input_queued = { pipeline = 10, allocator = { arbiter = 'age' } } }",
+    "{ input_queued = { pipeline = 2, routed = 'arrival' } }",
+    "{ input_queued = { pipeline = 10, routed = 'arrival', \
+       allocator = { arbiter = 'age', iterations = 3, pointer = 'on-grant' } } }",
     "{ combined_queued = { speedup = 1, pipeline = 3, output_buffer = 16 } }",
     "{ combined_queued = { speedup = 2, pipeline = 0, output_buffer = 16 } }",
     "{ combined_queued = { speedup = 2, pipeline = 1, output_buffer = 20 } }",

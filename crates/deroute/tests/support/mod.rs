@@ -121,15 +121,15 @@ pub fn share(spec: &mut Spec, phits: u32) {
 /// Another switch for every turn; the next one where the routing of the spec refuses it.
 pub fn switch(spec: &mut Spec, turn: usize) {
     spec.network.switch = value(catalogue::SWITCHES[turn % catalogue::SWITCHES.len()]);
-    if refuses_voqs(spec) {
+    if routes_too_early(spec) {
         switch(spec, turn + 1);
     }
 }
 
-/// The spec asks for virtual output queues, with a routing that decides again.
-pub fn refuses_voqs(spec: &Spec) -> bool {
-    let path = "network.switch.virtual_output_queued";
-    Simulation::build(spec).is_err_and(|error| error.path == path)
+/// The switch of the spec routes packets on arrival, and its routing decides again.
+pub fn routes_too_early(spec: &Spec) -> bool {
+    let paths = ["network.switch.virtual_output_queued", "network.switch.input_queued.routed"];
+    Simulation::build(spec).is_err_and(|error| paths.contains(&error.path.as_str()))
 }
 
 /// The wiring of a Dragonfly's spec.
