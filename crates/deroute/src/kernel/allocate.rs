@@ -29,9 +29,6 @@ impl Partition {
         let state = &self.routers[router as usize];
         let (base, words) = (state.port_base, state.words as usize);
         let word_count = usize::from(state.ports).div_ceil(64);
-        if self.on_arrival {
-            self.route_arrivals(router, |this, port, wish| this.keep(base, port, wish));
-        }
         let mut round = 1;
         loop {
             for word in 0..word_count {
@@ -164,10 +161,7 @@ impl Partition {
     ) -> bool {
         let again = self.reconsidered(input);
         if !self.queues[queue].wish.routed || again {
-            let Input { queues, .. } = self.inputs[input];
-            let vc = (queue as u32 - queues) as u8;
-            self.queues[queue].wish =
-                self.route(router, base, (input, vc), self.queues[queue].head);
+            self.route_head(router, base, input, queue);
         }
         if !self.plant.shared_by.is_empty() {
             self.take_emptiest(base, queue);
@@ -233,23 +227,43 @@ impl Partition {
         Room::Enough
     }
 
-    /// Decides where a packet goes that is at an input port, in a VC.
+    /// The head of a queue, which is the first one of its VC, decides where it goes, or has done so when
+    /// it arrived.
     #[inline(never)]
+    fn route_head(&mut self, router: u32, base: u32, input: usize, queue: usize) {
+        let head = self.queues[queue].head;
+        if self.on_arrival {
+            self.queues[queue].wish = self.decided[head as usize];
+            return;
+        }
+        let vc = (queue as u32 - self.inputs[input].queues) as u8;
+        self.route((router, base), (input, vc), head, Some(queue));
+    }
+
+    /// Decides where a packet goes that is at an input port, in a VC: the head of a queue, or one that
+    /// has just arrived, whose place in `decided` there is.
+    #[inline(always)]
     pub(super) fn route(
         &mut self,
-        router: u32,
-        base: u32,
+        (router, base): (u32, u32),
         (input, vc): (usize, u8),
         packet: u32,
-    ) -> Wish {
-        let Self { routers, outputs, credits, plant, lengths, .. } = self;
+        head_of: Option<usize>,
+    ) {
+        let Self { routers, outputs, credits, plant, lengths, queues, decided, .. } = self;
         let Self { routing, pool, now, sharing, .. } = self;
         let state = &mut routers[router as usize];
+        let wish = match head_of {
+            Some(queue) => &mut queues[queue].wish,
+            None => &mut decided[packet as usize],
+        };
         let packet = &mut pool[packet].packet;
-        let (size, header) = (packet.size, &mut packet.header);
+        let header = &mut packet.header;
+        (wish.routed, wish.size) = (true, packet.size);
         header.arrive(state.id);
         if header.ends_at(state.id) {
-            return Wish { size, out: packet.port.0, vc: 0, place: 0, routed: true };
+            (wish.out, wish.vc) = (packet.port.0, 0);
+            return;
         }
         let now = *now;
         let queues =
@@ -261,12 +275,12 @@ impl Partition {
             port: packet.port,
             class: 0,
             now,
-            size,
+            size: wish.size,
             queues: &queues,
             rng: &mut state.rng,
         };
         let hop = routing.route(&mut view, header);
-        Wish { size, out: hop.port.0, vc: hop.vc.0, place: hop.place, routed: true }
+        (wish.out, wish.vc, wish.place) = (hop.port.0, hop.vc.0, hop.place);
     }
 
     /// Output arbitration: grants one request, or all of them in an ideal switch.
@@ -378,9 +392,6 @@ impl Partition {
 
         // The next packet of the VC becomes its head.
         (head.head, head.wish.routed) = (next, false);
-        if self.on_arrival && next != NONE {
-            head.wish = self.decided[next as usize];
-        }
         input.occupied &= !(u64::from(next == NONE) << in_vc);
 
         // The crossbar is held until the tail has passed. The tail of an injected packet is already

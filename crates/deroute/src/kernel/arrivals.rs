@@ -3,6 +3,7 @@
 //! All arrivals of a cycle are routed before anything is granted in it, ports in ascending order, so that
 //! the order of events is irrelevant.
 
+use super::packet::Flight;
 use super::partition::Partition;
 use super::state::{Input, Wish};
 
@@ -17,13 +18,20 @@ impl Partition {
         self.wake(router);
     }
 
-    /// Routes what has arrived at a router in this cycle, and passes on, port by port, what was decided.
+    /// A head arrives at an input port where a VC is one queue, and waits to be routed.
+    pub(super) fn enqueue_fresh(&mut self, flight: Flight) {
+        let packet = self.enqueue(flight);
+        self.announce(flight.port, flight.vc, packet);
+    }
+
+    /// Routes what has arrived at a router, where a VC is one queue.
+    pub(super) fn route_queues(&mut self, router: u32) {
+        self.route_arrivals(router, |_, _| {});
+    }
+
+    /// Routes what has arrived at a router in this cycle, and says at which ports.
     #[inline]
-    pub(super) fn route_arrivals(
-        &mut self,
-        router: u32,
-        mut then: impl FnMut(&mut Self, u16, Wish),
-    ) {
+    pub(super) fn route_arrivals(&mut self, router: u32, mut then: impl FnMut(&mut Self, usize)) {
         let state = &self.routers[router as usize];
         let (base, words) = (state.port_base, state.words as usize);
         for word in 0..usize::from(state.ports).div_ceil(64) {
@@ -33,29 +41,12 @@ impl Partition {
                 bits &= bits - 1;
                 let index = (base + port) as usize;
                 let Input { fresh, fresh_vc, .. } = self.inputs[index];
-                let wish = self.route(router, base, (index, fresh_vc), fresh);
-                then(self, port as u16, wish);
+                if self.decided.len() <= fresh as usize {
+                    self.decided.resize(fresh as usize + 1, Wish::default());
+                }
+                self.route((router, base), (index, fresh_vc), fresh, None);
+                then(self, index);
             }
-        }
-    }
-
-    /// Keeps what a packet has decided until it is the head of its queue.
-    #[inline]
-    pub(super) fn remember(&mut self, packet: u32, wish: Wish) {
-        if self.decided.len() <= packet as usize {
-            self.decided.resize(packet as usize + 1, Wish::default());
-        }
-        self.decided[packet as usize] = wish;
-    }
-
-    /// The packet that has arrived at an input, where a VC is one queue, has decided.
-    pub(super) fn keep(&mut self, base: u32, port: u16, wish: Wish) {
-        let Input { queues, fresh, fresh_vc, .. } = self.inputs[(base + u32::from(port)) as usize];
-        let queue = &mut self.queues[(queues + u32::from(fresh_vc)) as usize];
-        if queue.head == fresh {
-            queue.wish = wish;
-        } else {
-            self.remember(fresh, wish);
         }
     }
 }

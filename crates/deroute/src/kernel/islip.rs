@@ -7,7 +7,7 @@
 use super::allocate::Room;
 use super::packet::{Flight, NONE};
 use super::partition::Partition;
-use super::state::{Input, Queue, Wish};
+use super::state::{Input, Queue};
 use crate::ids::RouterId;
 use crate::topology::Topology;
 
@@ -174,8 +174,8 @@ impl Islip {
     fn allocate(&mut self, partition: &mut Partition, router: u32) {
         let switch = self.switches[router as usize];
         let base = partition.routers[router as usize].port_base;
-        partition.route_arrivals(router, |partition, input, wish| {
-            self.file(partition, switch, base, input, wish);
+        partition.route_arrivals(router, |partition, index| {
+            self.file(partition, switch, (index, (index - base as usize) as u16));
         });
         for iteration in 1..=self.iterations {
             self.grant(partition, switch, base);
@@ -192,21 +192,14 @@ impl Islip {
     }
 
     /// Puts the packet that has arrived at an input into its lane.
-    fn file(
-        &mut self,
-        partition: &mut Partition,
-        switch: Switch,
-        base: u32,
-        input: u16,
-        wish: Wish,
-    ) {
-        let Input { fresh, fresh_vc, .. } = partition.inputs[(base + u32::from(input)) as usize];
-        let lanes = first_lane(&partition.inputs[(base + u32::from(input)) as usize], wish.out);
+    fn file(&mut self, partition: &mut Partition, switch: Switch, (index, input): (usize, u16)) {
+        let Input { fresh, fresh_vc, .. } = partition.inputs[index];
+        let wish = partition.decided[fresh as usize];
+        let lanes = first_lane(&partition.inputs[index], wish.out);
         let lane = &mut partition.queues[lanes + usize::from(fresh_vc)];
         if lane.head != NONE {
             let tail = std::mem::replace(&mut lane.tail, fresh);
             partition.pool[tail].next = fresh;
-            partition.remember(fresh, wish);
             return;
         }
         *lane = Queue { head: fresh, tail: fresh, wish };
@@ -315,7 +308,10 @@ impl Islip {
         partition.inputs[index].request = vc;
         partition.cross(base, (input, output), lanes + usize::from(vc), first);
         partition.ripenings.push(partition.inputs[index].busy_until, index as u32);
-        if partition.queues[lanes..lanes + vcs].iter().all(|lane| lane.head == NONE) {
+        let lane = &mut partition.queues[lanes + usize::from(vc)];
+        if lane.head != NONE {
+            lane.wish = partition.decided[lane.head as usize];
+        } else if partition.queues[lanes..lanes + vcs].iter().all(|lane| lane.head == NONE) {
             self.remove(switch.at(Set::For(output)), input);
             self.remove(switch.at(Set::Of(input)), output);
         }

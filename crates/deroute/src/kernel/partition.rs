@@ -100,7 +100,7 @@ impl Partition {
         touch(self.routers.iter().map(|router| router.port_base));
         touch(self.arrivals.lines().map(|flight| flight.port));
         touch(self.credit_returns.lines().map(|event| event as u32));
-        let voqs = self.islip.is_some();
+        let (voqs, on_arrival) = (self.islip.is_some(), self.on_arrival);
         while self.now < to {
             let now = self.now;
             self.apply(now);
@@ -115,6 +115,9 @@ impl Partition {
                     if voqs {
                         self.match_ports(router);
                     } else {
+                        if on_arrival {
+                            self.route_queues(router);
+                        }
                         self.allocate(router);
                     }
                 }
@@ -149,7 +152,10 @@ impl Partition {
         arrivals.drain(now, |flights| {
             touch(flights.iter().map(|flight| self.inputs[flight.port as usize].queues));
             match self.islip {
-                None => flights.iter().for_each(|flight| self.enqueue(*flight)),
+                None if self.on_arrival => {
+                    flights.iter().for_each(|flight| self.enqueue_fresh(*flight));
+                }
+                None => flights.iter().for_each(|flight| _ = self.enqueue(*flight)),
                 Some(_) => flights.iter().for_each(|flight| self.land(*flight)),
             }
         });
@@ -210,7 +216,8 @@ impl Partition {
     #[inline(always)]
     pub(super) fn enter(&mut self, flight: Flight) {
         match self.islip {
-            None => self.enqueue(flight),
+            None if self.on_arrival => self.enqueue_fresh(flight),
+            None => _ = self.enqueue(flight),
             Some(_) => self.land(flight),
         }
     }
@@ -233,18 +240,15 @@ impl Partition {
 
     /// A head arrives at an input port.
     #[inline(always)]
-    fn enqueue(&mut self, flight: Flight) {
+    pub(super) fn enqueue(&mut self, flight: Flight) -> u32 {
         let index = self.store(flight);
         let (now, Flight { port, vc, .. }) = (self.now, flight);
-        if self.on_arrival {
-            self.announce(port, vc, index);
-        }
         let input = &mut self.inputs[port as usize];
         let queue = &mut self.queues[input.queues as usize + usize::from(vc)];
         if queue.head != NONE {
             let tail = std::mem::replace(&mut queue.tail, index);
             self.pool[tail].next = index;
-            return;
+            return index;
         }
         (queue.head, queue.tail) = (index, index);
         input.occupied |= 1 << vc;
@@ -254,6 +258,7 @@ impl Partition {
         } else {
             self.ripen(port);
         }
+        index
     }
 
     fn credit(&mut self, port: u32, vc: u8, size: u32) {

@@ -19,9 +19,9 @@
 //! `trigger` (default `NoTH`), `stages` (default: all), `delta` (default 1: all ports), `low` (default
 //! 0.25), `high` (default 0.5), `ties` (default `first`) and `redecide` (default false: decide once, when the
 //! packet becomes the head of its queue). `low` and `high` are shares of a queue's credits that are free. A
-//! queue is the buffer of the packet's VC at the other end of a link. The paper's arbiter selects the path,
-//! with the credits of all ports in view (5.1), which is `redecide`: a head that lost looks for the port
-//! with most credits anew.
+//! queue is the buffer of the packet's VC at the other end of a link. With `redecide` a head that lost looks
+//! for the port with most credits anew. In the paper's switches a packet decides when it arrives:
+//! `network.switch.input_queued.routed = "arrival"`, with which alone thresholds do there what is published.
 //!
 //! # Deadlock freedom
 //! Up and then down, on one VC.
