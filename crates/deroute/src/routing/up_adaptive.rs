@@ -75,6 +75,8 @@ pub enum UpTies {
     /// The first one: while queues are empty, all packets that come together choose the same port.
     #[default]
     First,
+    /// The first one from the port of D-mod-K on, in a circle.
+    ModK,
     /// Each with the same probability.
     Random,
 }
@@ -137,8 +139,14 @@ impl Adaptive {
         let stage = &self.stages[rise.level - 1];
         let random = self.ties == UpTies::Random;
         let (mut best, mut most, mut ties) = (None, least, 0);
-        let mut n = if self.delta == 1 { 0 } else { rise.host % self.delta };
-        while n < rise.ups {
+        let first = if self.delta == 1 { 0 } else { rise.host % self.delta };
+        let candidates = (rise.ups - first).div_ceil(self.delta);
+        let mut n = first;
+        if self.ties == UpTies::ModK {
+            let from = tree.share(rise.level, rise.host).saturating_sub(first).div_ceil(self.delta);
+            n += from % candidates * self.delta;
+        }
+        for _ in 0..candidates {
             let credits = credits(tree, view, rise.level, n, stage.buffer);
             if f64::from(credits) > most {
                 (best, most, ties) = (Some(n), f64::from(credits), 1);
@@ -152,6 +160,7 @@ impl Adaptive {
                 }
             }
             n += self.delta;
+            n = if n < rise.ups { n } else { first };
         }
         best
     }

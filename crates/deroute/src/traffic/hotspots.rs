@@ -8,7 +8,7 @@
 //! # Source
 //! Rocher-Gonzalez et al. 5.1: with `pattern = "uniform"` and a load of 1, HS10-1 has
 //! `sources = { random = { share = 0.1 } }` and `destinations = { scattered = 1 }`, HS25-4 a share of 0.25
-//! and `scattered = 4`, IHS a share of 0.2 and `destinations = { up_ports = { stage = 2, ports = 4 } }`.
+//! and `scattered = 4`, IHS a share of 0.2 and `destinations = { up_ports = { stage = 2 } }`.
 //!
 //! # Parameters
 //! `sources` (default: all hosts), `destinations`, `share` of their packets (default 1), `start` and
@@ -18,7 +18,7 @@
 //! Times count from the beginning of the measurement, so they need a warm-up of fixed length.
 //! `scattered` are hosts 600, 3400, 5200 and 9500 of the paper's 11,664; in other networks the nearest
 //! ones with the same number modulo 3, whose switch has the same number modulo 3, and in the same third
-//! of the network. The paper does not say how many ports IHS makes hot.
+//! of the network. The paper does not say which ports IHS makes hot, nor how many: see decision 6.
 //!
 //! # Example
 //! ```toml
@@ -90,14 +90,14 @@ pub enum Destinations {
     Each(Vec<u32>),
     /// Each source sends to one of the first so many hot nodes of Rocher-Gonzalez et al.
     Scattered(u32),
-    /// Each source sends to any of the hosts that share a port on their D-mod-K paths up a fat tree;
-    /// the sources take the ports in turn.
+    /// Ports that lead up a fat tree become hot, in every subtree others. The sources of a subtree take its
+    /// ports in turn, and each sends to any of the hosts elsewhere that it reaches by D-mod-K over its port.
     UpPorts {
-        /// Level of the switches whose ports become hot. Default 2.
+        /// Level of the switches whose ports become hot, and of the subtrees. Default 2.
         #[serde(default = "second")]
         stage: u32,
-        /// How many ports of a subtree. Default 4.
-        #[serde(default = "four")]
+        /// How many ports of each subtree, drawn with the seed of the run. Default 1.
+        #[serde(default = "first")]
         ports: u32,
     },
 }
@@ -106,8 +106,8 @@ fn second() -> u32 {
     2
 }
 
-fn four() -> u32 {
-    4
+fn first() -> u32 {
+    1
 }
 
 /// A hot spot, resolved.
@@ -189,17 +189,24 @@ fn spot(
     let at = format!("{path}.share");
     part(spec.share, &at)?;
     let share = (spec.share < 1.0).then(|| (spec.share * 2f64.powi(64)) as u64);
-    let targets = targets(&spec.destinations, &format!("{path}.destinations"), setting.topology)?;
+    let Targets { lists, subtree } =
+        targets(&spec.destinations, &format!("{path}.destinations"), setting)?;
     let hot: Vec<u32> = match spec.destinations {
         Destinations::UpPorts { .. } => Vec::new(),
-        _ => targets.iter().flatten().copied().collect(),
+        _ => lists.iter().flatten().copied().collect(),
     };
     let sources = sources(&spec.sources, &format!("{path}.sources"), setting, &hot)?;
-    let mut targets_of = vec![COLD; setting.topology.hosts() as usize];
-    for (rank, source) in sources.into_iter().enumerate() {
-        targets_of[source as usize] = (rank % targets.len()) as u16;
+    let hosts = setting.topology.hosts();
+    let mut targets_of = vec![COLD; hosts as usize];
+    let each = lists.len() / (hosts / subtree) as usize;
+    let (mut rank, mut last) = (0, 0);
+    for source in sources {
+        let tree = (source / subtree) as usize;
+        rank = if tree == last { rank } else { 0 };
+        targets_of[source as usize] = (tree * each + rank % each) as u16;
+        (rank, last) = (rank + 1, tree);
     }
-    Ok(Spot { from, to, share, targets_of, targets })
+    Ok(Spot { from, to, share, targets_of, targets: lists })
 }
 
 fn part(share: f64, path: &str) -> Result<(), SpecError> {
@@ -261,16 +268,20 @@ fn sources(
     Ok(chosen)
 }
 
-/// Lists of destinations; each source has one of them.
-fn targets(
-    spec: &Destinations,
-    path: &str,
-    topology: &dyn Topology,
-) -> Result<Vec<Vec<u32>>, SpecError> {
+/// Lists of destinations. Subtrees of so many hosts, in order, have as many lists each; the sources of a
+/// subtree take its lists in turn.
+struct Targets {
+    lists: Vec<Vec<u32>>,
+    subtree: u32,
+}
+
+fn targets(spec: &Destinations, path: &str, setting: &Setting<'_>) -> Result<Targets, SpecError> {
+    let topology = setting.topology;
     let hosts = topology.hosts();
-    let one_each = |list: Vec<u32>| list.into_iter().map(|host| vec![host]).collect();
+    let for_all = |lists| Targets { lists, subtree: hosts };
+    let one_each = |list: Vec<u32>| for_all(list.into_iter().map(|host| vec![host]).collect());
     match spec {
-        Destinations::Any(list) => Ok(vec![listed(list, &format!("{path}.any"), hosts)?]),
+        Destinations::Any(list) => Ok(for_all(vec![listed(list, &format!("{path}.any"), hosts)?])),
         Destinations::Each(list) => {
             let path = format!("{path}.each");
             if list.len() >= usize::from(COLD) {
@@ -282,7 +293,7 @@ fn targets(
             scattered(*count, &format!("{path}.scattered"), topology).map(one_each)
         }
         Destinations::UpPorts { stage, ports } => {
-            behind_ports((*stage, *ports), &format!("{path}.up_ports"), topology)
+            behind_ports((*stage, *ports), &format!("{path}.up_ports"), setting)
         }
     }
 }
@@ -322,13 +333,13 @@ fn scattered(count: u32, path: &str, topology: &dyn Topology) -> Result<Vec<u32>
     nodes[..count as usize].iter().map(|&node| like(node)).collect()
 }
 
-/// The hosts whose D-mod-K paths up share a port of a stage, for each of some ports.
+/// For some ports of each subtree, the hosts elsewhere to which D-mod-K leads over them.
 fn behind_ports(
     (stage, ports): (u32, u32),
     path: &str,
-    topology: &dyn Topology,
-) -> Result<Vec<Vec<u32>>, SpecError> {
-    let Some(tree) = topology.tree() else {
+    setting: &Setting<'_>,
+) -> Result<Targets, SpecError> {
+    let Some(tree) = setting.topology.tree() else {
         let message = "the routers of this topology form no fat tree";
         return Err(SpecError::new(path, message).choices(["any = [...]"]));
     };
@@ -339,30 +350,44 @@ fn behind_ports(
         return Err(SpecError::new(format!("{path}.stage"), message).choices(choices));
     }
     let levels = 1..=stage as usize;
-    let total: u64 = levels.clone().map(|level| u64::from(tree.ups(level))).product();
-    if ports == 0 || u64::from(ports) > total.min(u64::from(COLD - 1)) {
+    let subtree: u32 = tree.shape()[0][..stage as usize].iter().product();
+    let hosts = setting.topology.hosts();
+    let total = levels.clone().fold(1, |all: u32, level| all.saturating_mul(tree.ups(level)));
+    if total > hosts {
+        let message = "no host's path uses some of these ports: the tree is not slim enough";
+        return Err(SpecError::new(path, message).choices(["any = [...]"]));
+    }
+    let most = total.min(u32::from(COLD - 1) / (hosts / subtree));
+    if !(1..=most).contains(&ports) {
         let message = format!("{ports} ports are out of range");
-        let choices = [format!("1 to {}", total.min(u64::from(COLD - 1)))];
+        let choices = [format!("1 to {most}")];
         return Err(SpecError::new(format!("{path}.ports"), message).choices(choices));
     }
-    let way = |host: u32| {
-        let (mut way, mut base) = (0, 1);
-        for level in levels.clone() {
-            way += base * u64::from(tree.share(level, host));
-            base *= u64::from(tree.ups(level));
-        }
-        way
-    };
-    let behind = |port: u32| {
-        let chosen = u64::from(port) * total / u64::from(ports);
-        (0..topology.hosts()).filter(|&host| way(host) == chosen).collect::<Vec<u32>>()
-    };
-    let lists: Vec<Vec<u32>> = (0..ports).map(behind).collect();
-    if lists.iter().any(Vec::is_empty) {
-        let message = "no host's path uses one of these ports: the tree is not slim enough";
-        return Err(SpecError::new(format!("{path}.ports"), message));
+    let mut behind = vec![Vec::new(); total as usize];
+    for host in 0..hosts {
+        let step =
+            |(way, base), level| (way + base * tree.share(level, host), base * tree.ups(level));
+        behind[levels.clone().fold((0, 1), step).0 as usize].push(host);
     }
-    Ok(lists)
+    // Every port once before any comes again.
+    let mut rng = Stream::new(setting.seed, Owner::Network);
+    let mut left: Vec<u32> = Vec::new();
+    let mut lists = Vec::new();
+    for base in (0..hosts).step_by(subtree as usize) {
+        for _ in 0..ports {
+            if left.is_empty() {
+                left.extend(0..total);
+            }
+            let port = left.swap_remove(rng.below(left.len() as u32) as usize);
+            let elsewhere = |host: &&u32| !(base..base + subtree).contains(*host);
+            lists.push(behind[port as usize].iter().filter(elsewhere).copied().collect::<Vec<_>>());
+        }
+    }
+    if lists.iter().any(Vec::is_empty) {
+        let message = "nobody elsewhere is reached over one of these ports";
+        return Err(SpecError::new(path, message).choices(["any = [...]", "a lower stage"]));
+    }
+    Ok(Targets { lists, subtree })
 }
 
 #[cfg(test)]
@@ -389,14 +414,28 @@ mod tests {
         }
     }
 
-    /// A second-stage port of the paper's network leads to 36 hosts by D-mod-K.
+    /// A second-stage port of the paper's network leads to 35 hosts elsewhere by D-mod-K; the 36 subtrees
+    /// have different ones.
     #[test]
     fn hosts_behind_a_port() {
-        let lists = behind_ports((2, 4), "", &*tree(36)).unwrap();
-        assert_eq!(lists.len(), 4);
-        for list in lists {
-            assert_eq!(list.len(), 36);
-            assert!(list.iter().all(|host| host % 324 == list[0]), "{list:?}");
+        let topology = tree(36);
+        let setting = Setting { topology: &*topology, seed: 3 };
+        let Targets { lists, subtree } = behind_ports((2, 2), "", &setting).unwrap();
+        assert_eq!((lists.len(), subtree), (72, 324));
+        let mut ports = std::collections::BTreeSet::new();
+        for (n, list) in lists.iter().enumerate() {
+            assert_eq!(list.len(), 35);
+            assert!(list.iter().all(|host| host % 324 == list[0] % 324), "{list:?}");
+            assert!(list.iter().all(|host| *host as usize / 324 != n / 2), "{list:?}");
+            assert!(ports.insert(list[0] % 324), "{list:?}");
+        }
+        let destinations = Destinations::UpPorts { stage: 2, ports: 2 };
+        let (sources, share, start, stop) = (Sources::All, 1.0, None, None);
+        let spec = Hotspot { sources, destinations, share, start, stop };
+        let scale = Scale::new("1 ns", "25 B").unwrap();
+        let hot = spot(&spec, "", &scale, &setting, None).unwrap();
+        for host in 0..11_664 {
+            assert_eq!(usize::from(hot.targets_of[host]), host / 324 * 2 + host % 2);
         }
     }
 
