@@ -9,8 +9,8 @@
 //! - *where* (`stages`): at every level, or only at some;
 //! - *among which ports* (`delta`): of destination D, those whose number is `D mod delta` modulo `delta`.
 //!
-//! Equal credits are decided by the order of the ports, or at random (`ties`). Without restrictions it is the fully adaptive
-//! routing of fat trees, NoTH-*S-K.
+//! Equal credits are decided by the order of the ports, from the first or from the D-mod-K port on, or at random
+//! (`ties`). Without restrictions it is the fully adaptive routing of fat trees, NoTH-*S-K.
 //!
 //! # Source
 //! Rocher-Gonzalez et al. 4.2, 4.3 and Algorithm 1.

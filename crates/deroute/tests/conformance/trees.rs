@@ -194,6 +194,11 @@ fn adaptive_choices() {
     // Every third port that leaves the same remainder as the destination: 1 and 4.
     let third = "{ up_adaptive = { delta = 3 } }";
     assert_eq!(choices(third, &[[0, 9, 0, 0, 8, 0], [0, 9, 0, 0, 9, 0]]), [4, 1]);
+    // Equal ports in a circle from 4 on.
+    let circle = "{ up_adaptive = { ties = 'mod-k' } }";
+    assert_eq!(choices(circle, &[[0; 6], fourth(3), fourth(4), [0, 9, 9, 0, 9, 9]]), [4, 4, 1, 0]);
+    let circle = "{ up_adaptive = { ties = 'mod-k', delta = 5 } }";
+    assert_eq!(choices(circle, &[[0; 6], [3, 0, 0, 0, 0, 4]]), [5, 0]);
     let never = "{ up_adaptive = { stages = [] } }";
     assert_eq!(choices(never, &[fourth(20)]), [4]);
 }

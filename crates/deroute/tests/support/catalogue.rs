@@ -214,7 +214,7 @@ pub const TREES: [&str; 9] = [
 ];
 
 /// Routings of a fat tree.
-pub const TREE_ROUTINGS: [&str; 17] = [
+pub const TREE_ROUTINGS: [&str; 18] = [
     "{ minimal = {} }",
     "{ mod_k = {} }",
     "{ mod_k = { of = 'source' } }",
@@ -229,6 +229,7 @@ pub const TREE_ROUTINGS: [&str; 17] = [
     "{ up_adaptive = { trigger = '2TH', low = 0.6, high = 0.9 } }",
     "{ up_adaptive = { stages = [1] } }",
     "{ up_adaptive = { ties = 'random' } }",
+    "{ up_adaptive = { ties = 'mod-k', delta = 2 } }",
     "{ up_adaptive = { ties = 'random', redecide = true } }",
     "{ up_adaptive = { trigger = '2TH', low = 0.5, high = 0.7, redecide = true } }",
     "{ up_adaptive = { trigger = '2TH', stages = [1], delta = 2, low = 0.7, high = 1.0 } }",
