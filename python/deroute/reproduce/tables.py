@@ -116,10 +116,11 @@ def markdown(table: Table, study: Study) -> str:
         for row, mine, theirs in zip(table.rows, ours, table.published, strict=True):
             cells = (_cell(mine[n], theirs[n]) for n in columns)
             lines.append(f"| {row} | {' | '.join(cells)} |")
-        if known[:, columns].all():
-            pairs = [(ours[:, n], table.published[:, n]) for n in columns]
-            rhos = (f"{rank_correlation(*pair):.2f}" for pair in pairs)
-            places = (str(place_of_best(*pair)) for pair in pairs)
+        whole = known.all(axis=0)
+        if whole[columns].any():
+            pairs = [(ours[:, n], table.published[:, n]) if whole[n] else None for n in columns]
+            rhos = (f"{rank_correlation(*pair):.2f}" if pair else "-" for pair in pairs)
+            places = (str(place_of_best(*pair)) if pair else "-" for pair in pairs)
             lines.append(f"| rank correlation | {' | '.join(rhos)} |")
             lines.append(f"| place of the published best | {' | '.join(places)} |")
         lines.append("")
