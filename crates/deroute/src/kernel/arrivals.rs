@@ -4,49 +4,53 @@
 //! the order of events is irrelevant.
 
 use super::packet::Flight;
-use super::partition::Partition;
-use super::state::{Input, Wish};
+use super::partition::{Partition, touch};
+use super::state::Wish;
+
+/// A packet that has arrived and is yet to be routed.
+#[derive(Clone, Copy)]
+pub(super) struct Arrival {
+    pub(super) port: u32,
+    pub(super) packet: u32,
+    pub(super) vc: u8,
+}
 
 impl Partition {
-    /// A packet has arrived at an input port that is to be routed in this cycle.
-    #[inline]
-    pub(super) fn announce(&mut self, port: u32, vc: u8, packet: u32) {
-        let input = &mut self.inputs[port as usize];
-        (input.fresh, input.fresh_vc) = (packet, vc);
-        let (router, word, bit) = (input.router, input.word, input.bit);
-        self.waits[word as usize].fresh |= 1 << bit;
-        self.wake(router);
-    }
-
-    /// A head arrives at an input port where a VC is one queue, and waits to be routed.
+    /// A head arrives at an input port where a VC is one queue, and is to be routed.
     pub(super) fn enqueue_fresh(&mut self, flight: Flight) {
         let packet = self.enqueue(flight);
-        self.announce(flight.port, flight.vc, packet);
+        self.fresh.push(Arrival { port: flight.port, packet, vc: flight.vc });
     }
 
-    /// Routes what has arrived at a router, where a VC is one queue.
-    pub(super) fn route_queues(&mut self, router: u32) {
-        self.route_arrivals(router, |_, _| {});
+    /// A head arrives at an input port with virtual output queues, and is to be routed.
+    pub(super) fn land(&mut self, flight: Flight) {
+        let packet = self.store(flight);
+        self.fresh.push(Arrival { port: flight.port, packet, vc: flight.vc });
     }
 
-    /// Routes what has arrived at a router in this cycle, and says at which ports.
-    #[inline]
-    pub(super) fn route_arrivals(&mut self, router: u32, mut then: impl FnMut(&mut Self, usize)) {
-        let state = &self.routers[router as usize];
-        let (base, words) = (state.port_base, state.words as usize);
-        for word in 0..usize::from(state.ports).div_ceil(64) {
-            let mut bits = std::mem::take(&mut self.waits[words + word].fresh);
-            while bits != 0 {
-                let port = word as u32 * 64 + bits.trailing_zeros();
-                bits &= bits - 1;
-                let index = (base + port) as usize;
-                let Input { fresh, fresh_vc, .. } = self.inputs[index];
-                if self.decided.len() <= fresh as usize {
-                    self.decided.resize(fresh as usize + 1, Wish::default());
-                }
-                self.route((router, base), (index, fresh_vc), fresh, None);
-                then(self, index);
+    /// Routes what has arrived in this cycle.
+    pub(super) fn route_arrivals(&mut self) {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        fresh.sort_unstable_by_key(|arrival| arrival.port);
+        for &Arrival { port, packet, vc } in &fresh {
+            if self.decided.len() <= packet as usize {
+                self.decided.resize(packet as usize + 1, Wish::default());
             }
+            let router = self.inputs[port as usize].router;
+            let base = self.routers[router as usize].port_base;
+            self.route((router, base), (port as usize, vc), packet, None);
         }
+        if let Some(mut islip) = self.islip.take() {
+            // Each lane, and the last packet in it, is far away: fetch them together.
+            touch(fresh.iter().map(|arrival| self.queues[self.lane_of(arrival)].head));
+            touch(fresh.iter().map(|arrival| self.last_of(arrival)));
+            for arrival in &fresh {
+                let lane = self.lane_of(arrival);
+                islip.file(self, arrival, lane);
+            }
+            self.islip = Some(islip);
+        }
+        fresh.clear();
+        self.fresh = fresh;
     }
 }

@@ -60,11 +60,12 @@ impl Division<'_> {
             queues: Vec::new(),
             decided: Vec::new(),
             on_arrival: plant.on_arrival,
+            fresh: Vec::new(),
             credits: Vec::new(),
             sharing: None,
             lengths: Lengths::default(),
             waits: Vec::new(),
-            islip: plant.voqs.then(|| Box::new(Islip::new(plant.allocator.iterations))),
+            islip: plant.voqs.then(|| Box::new(Islip::new(plant))),
             hosts: Vec::new(),
             queued: Vec::new(),
             pool: Pool::new(),
@@ -156,8 +157,6 @@ impl Division<'_> {
             next_request: 0,
             kind,
             ripe_at: 0,
-            fresh: NONE,
-            fresh_vc: 0,
         });
         partition.outputs.push(Output {
             busy_until: 0,
@@ -179,7 +178,7 @@ impl Division<'_> {
         });
         let mut lanes = usize::from(vcs);
         if let Some(islip) = &mut partition.islip {
-            islip.add_port(ports);
+            islip.add_port();
             lanes *= usize::from(ports);
         }
         partition.queues.extend((0..lanes).map(|_| Queue::EMPTY));

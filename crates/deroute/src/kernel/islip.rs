@@ -5,11 +5,12 @@
 //! costs as much as there are free outputs that somebody asks for.
 
 use super::allocate::Room;
-use super::packet::{Flight, NONE};
-use super::partition::Partition;
+use super::arrivals::Arrival;
+use super::packet::NONE;
+use super::partition::{Partition, touch};
+use super::plant::Plant;
 use super::state::{Input, Queue};
 use crate::ids::RouterId;
-use crate::topology::Topology;
 
 /// The state of all switches of a partition.
 pub(super) struct Islip {
@@ -18,8 +19,13 @@ pub(super) struct Islip {
     ports: Vec<Port>,
     /// Sets of ports, as words of bits; see [`Switch`].
     sets: Vec<u64>,
-    /// VC that is served next, for every input port and output of its switch.
-    turns: Vec<u8>,
+    /// What is looked at most, together, for every output of a switch and input: VC that is served next, then
+    /// for each of its VCs the VC that the head of the lane asks for, or [`EMPTY`].
+    pairs: Vec<u8>,
+    /// Bytes of a pair.
+    stride: usize,
+    /// Smallest and largest packet.
+    sizes: (u16, u16),
     /// Inputs that were granted an output in this iteration.
     granted: Vec<u16>,
 }
@@ -29,6 +35,8 @@ pub(super) struct Islip {
 struct Switch {
     /// First word of its first set.
     first: u32,
+    /// Its first pair.
+    pairs: usize,
     /// Words of a set.
     words: u32,
     ports: u16,
@@ -78,20 +86,28 @@ struct Port {
     offer: u16,
     /// Output to which the input is connected.
     output: u16,
-    /// First element of the input in `Islip::turns`.
-    turns: u32,
 }
 
 const NOBODY: u16 = u16::MAX;
 
-/// Bytes of the sets and ports of all switches, lanes not counted.
-pub(super) fn footprint(topology: &dyn Topology) -> u64 {
+/// A lane without a packet.
+const EMPTY: u8 = u8::MAX;
+
+/// Bytes of a pair.
+fn stride(plant: &Plant) -> usize {
+    let vcs = plant.classes.iter().map(|class| class.vcs).max().unwrap_or(0);
+    1 + usize::from(vcs.max(plant.flows.classes()))
+}
+
+/// Bytes of the sets, pairs and ports of all switches, lanes not counted.
+pub(super) fn footprint(plant: &Plant) -> u64 {
     let of = |router: u32| {
-        let ports = u64::from(topology.radix(RouterId(router)));
+        let ports = u64::from(plant.topology.radix(RouterId(router)));
         let sets = (3 + 2 * ports) * ports.div_ceil(64) * 8;
-        sets + ports * (ports + size_of::<Port>() as u64) + size_of::<Switch>() as u64
+        let pairs = ports * ports * stride(plant) as u64;
+        sets + pairs + ports * size_of::<Port>() as u64 + size_of::<Switch>() as u64
     };
-    (0..topology.routers()).map(of).sum()
+    (0..plant.topology.routers()).map(of).sum()
 }
 
 /// The first port from `pointer` on, around the circle, that is in a set of `words` words and suits.
@@ -127,10 +143,12 @@ fn first_from(
 }
 
 impl Islip {
-    pub(super) fn new(iterations: u8) -> Self {
+    pub(super) fn new(plant: &Plant) -> Self {
         let (switches, ports, sets) = (Vec::new(), Vec::new(), Vec::new());
-        let (turns, granted) = (Vec::new(), Vec::new());
-        Self { iterations, switches, ports, sets, turns, granted }
+        let (pairs, granted) = (Vec::new(), Vec::new());
+        let (iterations, stride) = (plant.allocator.iterations, stride(plant));
+        let sizes = plant.packet_sizes();
+        Self { iterations, switches, ports, sets, pairs, stride, sizes, granted }
     }
 
     /// Adds a switch; its ports follow.
@@ -138,7 +156,12 @@ impl Islip {
         let words = usize::from(ports).div_ceil(64);
         let (first, sets) = (self.sets.len(), 3 + 2 * usize::from(ports));
         self.sets.resize(first + sets * words, 0);
-        let switch = Switch { first: first as u32, words: words as u32, ports };
+        let pairs = self.pairs.len();
+        for _ in 0..usize::from(ports) * usize::from(ports) {
+            self.pairs.push(0);
+            self.pairs.resize(self.pairs.len() + self.stride - 1, EMPTY);
+        }
+        let switch = Switch { first: first as u32, pairs, words: words as u32, ports };
         self.switches.push(switch);
         for port in 0..ports {
             self.insert(switch.at(Set::Readable), port);
@@ -147,12 +170,16 @@ impl Islip {
         self.granted.reserve(usize::from(ports));
     }
 
-    /// Adds a port of the last switch, which has so many.
-    pub(super) fn add_port(&mut self, ports: u16) {
-        let turns = self.turns.len();
-        self.turns.resize(turns + usize::from(ports), 0);
-        let (offer, turns) = (NOBODY, turns as u32);
-        self.ports.push(Port { pointer: 0, offer, output: 0, turns });
+    /// Adds a port of the last switch.
+    pub(super) fn add_port(&mut self) {
+        self.ports.push(Port { pointer: 0, offer: NOBODY, output: 0 });
+    }
+
+    /// The first byte of a pair.
+    #[inline]
+    fn pair(&self, switch: Switch, input: u16, output: u16) -> usize {
+        let pair = usize::from(output) * usize::from(switch.ports) + usize::from(input);
+        switch.pairs + pair * self.stride
     }
 
     #[inline]
@@ -174,9 +201,6 @@ impl Islip {
     fn allocate(&mut self, partition: &mut Partition, router: u32) {
         let switch = self.switches[router as usize];
         let base = partition.routers[router as usize].port_base;
-        partition.route_arrivals(router, |partition, index| {
-            self.file(partition, switch, (index, (index - base as usize) as u16));
-        });
         for iteration in 1..=self.iterations {
             self.grant(partition, switch, base);
             if self.granted.is_empty() {
@@ -191,21 +215,26 @@ impl Islip {
         }
     }
 
-    /// Puts the packet that has arrived at an input into its lane.
-    fn file(&mut self, partition: &mut Partition, switch: Switch, (index, input): (usize, u16)) {
-        let Input { fresh, fresh_vc, .. } = partition.inputs[index];
-        let wish = partition.decided[fresh as usize];
-        let lanes = first_lane(&partition.inputs[index], wish.out);
-        let lane = &mut partition.queues[lanes + usize::from(fresh_vc)];
-        if lane.head != NONE {
-            let tail = std::mem::replace(&mut lane.tail, fresh);
-            partition.pool[tail].next = fresh;
+    /// Puts a packet that has arrived and been routed into its lane.
+    pub(super) fn file(&mut self, partition: &mut Partition, arrival: &Arrival, lane: usize) {
+        let packet = arrival.packet;
+        let queue = &mut partition.queues[lane];
+        if queue.head != NONE {
+            let tail = std::mem::replace(&mut queue.tail, packet);
+            partition.pool[tail].next = packet;
             return;
         }
-        *lane = Queue { head: fresh, tail: fresh, wish };
+        let wish = partition.decided[packet as usize];
+        *queue = Queue { head: packet, tail: packet, wish };
+        let router = partition.inputs[arrival.port as usize].router;
+        let input = (arrival.port - partition.routers[router as usize].port_base) as u16;
+        let switch = self.switches[router as usize];
+        let pair = self.pair(switch, input, wish.out);
+        self.pairs[pair + 1 + usize::from(arrival.vc)] = wish.vc;
         self.insert(switch.at(Set::For(wish.out)), input);
         self.insert(switch.at(Set::Of(input)), wish.out);
         self.insert(switch.at(Set::Asked), wish.out);
+        partition.wake(router);
     }
 
     /// Every output that is asked for grants the first input from its pointer on that can go.
@@ -241,7 +270,7 @@ impl Islip {
             switch.words as usize,
             |word| self.sets[waiting + word] & self.sets[idle + word],
             |input| {
-                let ready = self.ready(partition, base, input, output).is_some();
+                let ready = self.ready(partition, (switch, base), input, output).is_some();
                 starved |= !ready;
                 ready
             },
@@ -272,20 +301,32 @@ impl Islip {
 
     /// The first VC, in turn, of an input whose head can go to an output that is not being written.
     #[inline]
-    fn ready(&self, partition: &mut Partition, base: u32, input: u16, output: u16) -> Option<u8> {
-        let index = (base + u32::from(input)) as usize;
-        let (lanes, vcs) =
-            (first_lane(&partition.inputs[index], output), partition.inputs[index].vcs);
-        let turn = match vcs {
-            1 => 0,
-            _ => self.turns[self.ports[index].turns as usize + usize::from(output)],
-        };
+    fn ready(
+        &self,
+        partition: &mut Partition,
+        (switch, base): (Switch, u32),
+        input: u16,
+        output: u16,
+    ) -> Option<u8> {
+        let pair = self.pair(switch, input, output);
+        let (turn, vcs) = (self.pairs[pair], self.stride as u8 - 1);
+        let state = &partition.outputs[(base + u32::from(output)) as usize];
+        let room = |size| partition.plant.room(state.class, size);
+        let (little, much) = (room(self.sizes.0), room(self.sizes.1));
         (turn..vcs).chain(0..turn).find(|vc| {
-            let lane = lanes + usize::from(*vc);
-            if partition.queues[lane].head == NONE {
+            let head = self.pairs[pair + 1 + usize::from(*vc)];
+            if head == EMPTY {
                 return false;
             }
-            if !partition.plant.shared_by.is_empty() {
+            let state = &partition.outputs[(base + u32::from(output)) as usize];
+            let shares = !partition.plant.shared_by.is_empty();
+            let credits = state.credits(&partition.credits, head);
+            if !shares && (credits < little || credits >= much) {
+                return credits >= much;
+            }
+            let lanes = first_lane(&partition.inputs[(base + u32::from(input)) as usize], output);
+            let lane = lanes + usize::from(*vc);
+            if shares {
                 partition.take_emptiest(base, lane);
             }
             matches!(partition.fits(base, lane), Room::Enough)
@@ -302,16 +343,22 @@ impl Islip {
     ) {
         let index = (base + u32::from(input)) as usize;
         let output = std::mem::replace(&mut self.ports[index].offer, NOBODY);
-        let vc = self.ready(partition, base, input, output).unwrap_or_default();
+        let vc = self.ready(partition, (switch, base), input, output).unwrap_or_default();
         let lanes = first_lane(&partition.inputs[index], output);
-        let vcs = usize::from(partition.inputs[index].vcs);
         partition.inputs[index].request = vc;
         partition.cross(base, (input, output), lanes + usize::from(vc), first);
         partition.ripenings.push(partition.inputs[index].busy_until, index as u32);
         let lane = &mut partition.queues[lanes + usize::from(vc)];
+        let mut head = EMPTY;
         if lane.head != NONE {
             lane.wish = partition.decided[lane.head as usize];
-        } else if partition.queues[lanes..lanes + vcs].iter().all(|lane| lane.head == NONE) {
+            head = lane.wish.vc;
+        }
+        let pair = self.pair(switch, input, output);
+        let [turn, heads @ ..] = &mut self.pairs[pair..pair + self.stride] else { return };
+        heads[usize::from(vc)] = head;
+        *turn = vc + 1;
+        if heads.iter().all(|head| *head == EMPTY) {
             self.remove(switch.at(Set::For(output)), input);
             self.remove(switch.at(Set::Of(input)), output);
         }
@@ -320,10 +367,6 @@ impl Islip {
         }
         let port = &mut self.ports[index];
         port.output = output;
-        if vcs > 1 {
-            let next = if usize::from(vc) + 1 == vcs { 0 } else { vc + 1 };
-            self.turns[port.turns as usize + usize::from(output)] = next;
-        }
         if first {
             port.pointer = output + 1;
         }
@@ -376,14 +419,34 @@ impl Partition {
         }
     }
 
-    /// A head arrives at an input port. It is routed when its switch is looked at.
-    pub(super) fn land(&mut self, flight: Flight) {
-        let index = self.store(flight);
-        self.announce(flight.port, flight.vc, index);
+    /// Lane of a packet that has arrived and been routed.
+    #[inline]
+    pub(super) fn lane_of(&self, arrival: &Arrival) -> usize {
+        let wish = self.decided[arrival.packet as usize];
+        first_lane(&self.inputs[arrival.port as usize], wish.out) + usize::from(arrival.vc)
+    }
+
+    /// Something of the packet that is last in that lane.
+    #[inline]
+    pub(super) fn last_of(&self, arrival: &Arrival) -> u32 {
+        let Queue { head, tail, .. } = self.queues[self.lane_of(arrival)];
+        if head == NONE { NONE } else { self.pool[tail].next }
+    }
+
+    /// Transfers have ended at some inputs.
+    pub(super) fn release_all(&mut self, ports: &[u32]) {
+        if let Some(islip) = &self.islip {
+            touch(ports.iter().map(|port| {
+                let router = &self.routers[self.inputs[*port as usize].router as usize];
+                let output = router.port_base + u32::from(islip.ports[*port as usize].output);
+                u32::from(self.outputs[output as usize].pointer)
+            }));
+        }
+        ports.iter().for_each(|port| self.release(*port));
     }
 
     /// The transfer of a packet has ended: its input and its output are free.
-    pub(super) fn release(&mut self, port: u32) {
+    fn release(&mut self, port: u32) {
         let Some(islip) = &mut self.islip else { return };
         let router = self.inputs[port as usize].router;
         let input = (port - self.routers[router as usize].port_base) as u16;

@@ -414,7 +414,7 @@ fn footprint(plant: &Plant) -> Footprint {
     let fixed = ports * per_port as u64
         + plant.queues() * bytes::<state::Queue>() as u64
         + (links * vcs + injection_queues) * bytes::<u32>() as u64
-        + if plant.voqs { islip::footprint(topology) } else { 0 }
+        + if plant.voqs { islip::footprint(plant) } else { 0 }
         + hosts * bytes::<state::Host>() as u64
         + routers * (bytes::<state::Router>() + bytes::<[u32; PathKind::ALL.len()]>()) as u64
         + 4 * u64::from(plant.horizon());

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::arrivals::Arrival;
 use super::islip::Islip;
 use super::nic::Nics;
 use super::packet::{Flight, NONE, Packet, Pool};
@@ -37,6 +38,8 @@ pub(super) struct Partition {
     pub(super) decided: Vec<Wish>,
     /// Packets are routed when they arrive.
     pub(super) on_arrival: bool,
+    /// Those that have arrived in this cycle.
+    pub(super) fresh: Vec<Arrival>,
     /// Phits free at the other end, per output and VC beyond the first ones.
     pub(super) credits: Vec<u32>,
     /// What VCs have taken, where some share memory.
@@ -100,12 +103,15 @@ impl Partition {
         touch(self.routers.iter().map(|router| router.port_base));
         touch(self.arrivals.lines().map(|flight| flight.port));
         touch(self.credit_returns.lines().map(|event| event as u32));
-        let (voqs, on_arrival) = (self.islip.is_some(), self.on_arrival);
+        let voqs = self.islip.is_some();
         while self.now < to {
             let now = self.now;
             self.apply(now);
             if !self.dirty.is_empty() {
                 self.refresh();
+            }
+            if !self.fresh.is_empty() {
+                self.route_arrivals();
             }
             for word in 0..self.awake.len() {
                 let mut bits = std::mem::take(&mut self.awake[word]);
@@ -115,9 +121,6 @@ impl Partition {
                     if voqs {
                         self.match_ports(router);
                     } else {
-                        if on_arrival {
-                            self.route_queues(router);
-                        }
                         self.allocate(router);
                     }
                 }
@@ -145,7 +148,7 @@ impl Partition {
         let mut ripenings = std::mem::take(&mut self.ripenings);
         ripenings.drain(now, |ports| match self.islip {
             None => ports.iter().for_each(|port| self.ripen(*port)),
-            Some(_) => ports.iter().for_each(|port| self.release(*port)),
+            Some(_) => self.release_all(ports),
         });
         self.ripenings = ripenings;
         let mut arrivals = std::mem::take(&mut self.arrivals);
@@ -494,6 +497,6 @@ pub(super) fn injection_queue(
 /// Reads something of each of several ports, so that their cache lines are fetched together and
 /// not one after the other by what follows.
 #[inline]
-fn touch(ports: impl Iterator<Item = u32>) {
+pub(super) fn touch(ports: impl Iterator<Item = u32>) {
     std::hint::black_box(ports.fold(0, |all, one| all ^ one));
 }

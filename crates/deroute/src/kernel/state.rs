@@ -32,9 +32,6 @@ pub(super) struct Input {
     pub(super) kind: PortKind,
     /// Earliest cycle in which it is to become ripe; in the past if none is set.
     pub(super) ripe_at: Cycle,
-    /// Packet that has arrived and is yet to be routed, and its VC; see `Waits::fresh`.
-    pub(super) fresh: u32,
-    pub(super) fresh_vc: u8,
 }
 
 /// The other end of a port.
@@ -156,8 +153,6 @@ pub(super) struct Waits {
     pub(super) ripe: u64,
     /// A head waits for credits.
     pub(super) starved: u64,
-    /// A packet has arrived in this cycle, and packets are routed on arrival.
-    pub(super) fresh: u64,
 }
 
 pub(super) struct Host {
