@@ -94,6 +94,10 @@ def test_the_page_has_ours_beside_theirs() -> None:
     assert "### DBBM" in page
     assert "| b | 40 (42) | 30 (26) |" in page
     assert "| rank correlation | 1.00 | 0.50 |" in page
+    # The first cell is missing, and with it the first column.
+    partly = markdown(table(published=PUBLISHED), study(missing=1))
+    assert "| rank correlation | - | 0.50 |" in partly
+    assert "| place of the published best | - | 2 |" in partly
     unpublished = markdown(table(), study(missing=1))
     assert "| a | - | 20 |" in unpublished
     assert "(" not in unpublished

@@ -116,8 +116,8 @@ def markdown(table: Table, study: Study) -> str:
         for row, mine, theirs in zip(table.rows, ours, table.published, strict=True):
             cells = (_cell(mine[n], theirs[n]) for n in columns)
             lines.append(f"| {row} | {' | '.join(cells)} |")
-        whole = known.all(axis=0)
-        if whole[columns].any():
+        whole = [bool(known[:, n].all()) for n in range(known.shape[1])]
+        if any(whole[n] for n in columns):
             pairs = [(ours[:, n], table.published[:, n]) if whole[n] else None for n in columns]
             rhos = (f"{rank_correlation(*pair):.2f}" if pair else "-" for pair in pairs)
             places = (str(place_of_best(*pair)) if pair else "-" for pair in pairs)
