@@ -266,8 +266,7 @@ impl Partition {
             return;
         }
         let now = *now;
-        let queues =
-            PortQueues { outputs, credits, plant, lengths, sharing: sharing.as_deref(), base, now };
+        let queues = PortQueues { outputs, credits, plant, lengths, sharing, base, now };
         let mut view = RouterView {
             router: state.id,
             input: PortId((input as u32 - base) as u16),

@@ -161,7 +161,8 @@ fn check_credits(
             let used = used(vc);
             queued += used;
             // What is left of its own, and of what VCs share.
-            let left = reserve.saturating_sub(used) + u64::from(class.shared) - borrowed;
+            let left =
+                reserve.saturating_sub(used) + u64::from(class.shared).saturating_sub(borrowed);
             if u64::from(credits) != left {
                 let place = describe(&[far_end(plant, partition, first, index as u32, vc)]);
                 return Err(RunError::Invariant(format!(

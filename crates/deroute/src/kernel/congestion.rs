@@ -355,15 +355,7 @@ impl<'a> Look<'a> {
         let mut head = Wish { size: packet.size, out: packet.port.0, ..Wish::default() };
         if !header.ends_at(router) {
             let plant = self.plant;
-            let queues = PortQueues {
-                outputs,
-                credits,
-                plant,
-                lengths,
-                sharing: sharing.as_deref(),
-                base,
-                now,
-            };
+            let queues = PortQueues { outputs, credits, plant, lengths, sharing, base, now };
             let mut view = RouterView {
                 router,
                 input: PortId((place.port - base) as u16),

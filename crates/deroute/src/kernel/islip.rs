@@ -310,17 +310,16 @@ impl Islip {
     ) -> Option<u8> {
         let pair = self.pair(switch, input, output);
         let (turn, vcs) = (self.pairs[pair], self.stride as u8 - 1);
-        let state = &partition.outputs[(base + u32::from(output)) as usize];
-        let room = |size| partition.plant.room(state.class, size);
+        let at = (base + u32::from(output)) as usize;
+        let room = |size| partition.plant.room(partition.outputs[at].class, size);
         let (little, much) = (room(self.sizes.0), room(self.sizes.1));
+        let shares = !partition.plant.shared_by.is_empty();
         (turn..vcs).chain(0..turn).find(|vc| {
             let head = self.pairs[pair + 1 + usize::from(*vc)];
             if head == EMPTY {
                 return false;
             }
-            let state = &partition.outputs[(base + u32::from(output)) as usize];
-            let shares = !partition.plant.shared_by.is_empty();
-            let credits = state.credits(&partition.credits, head);
+            let credits = partition.outputs[at].credits(&partition.credits, head);
             if !shares && (credits < little || credits >= much) {
                 return credits >= much;
             }

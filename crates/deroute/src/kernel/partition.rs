@@ -338,15 +338,7 @@ impl Partition {
             let router = &mut routers[index as usize];
             router.dirty = false;
             let (id, base, now) = (router.id, router.port_base, *now);
-            let queues = PortQueues {
-                outputs,
-                credits,
-                plant,
-                lengths,
-                sharing: sharing.as_deref(),
-                base,
-                now,
-            };
+            let queues = PortQueues { outputs, credits, plant, lengths, sharing, base, now };
             routing.queues_changed(id, &queues, outgoing);
             let mut outgoing = std::mem::take(&mut self.outgoing);
             for message in outgoing.drain(..) {

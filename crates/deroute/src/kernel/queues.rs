@@ -84,7 +84,7 @@ pub(super) struct PortQueues<'a> {
     pub(super) credits: &'a [u32],
     pub(super) plant: &'a Plant,
     pub(super) lengths: &'a Lengths,
-    pub(super) sharing: Option<&'a Sharing>,
+    pub(super) sharing: &'a Option<Box<Sharing>>,
     /// First port of the router.
     pub(super) base: u32,
     pub(super) now: Cycle,
