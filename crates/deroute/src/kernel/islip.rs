@@ -28,6 +28,21 @@ pub(super) struct Islip {
     sizes: (u16, u16),
     /// Inputs that were granted an output in this iteration.
     granted: Vec<u16>,
+    /// What has been matched in this cycle.
+    crossings: Vec<Crossing>,
+}
+
+/// An input and an output that have been matched: the head of a lane crosses the switch.
+#[derive(Clone, Copy)]
+struct Crossing {
+    router: u32,
+    /// In `Partition::queues`.
+    lane: u32,
+    input: u16,
+    output: u16,
+    vc: u8,
+    /// Matched in the first iteration.
+    first: bool,
 }
 
 /// Where the sets of a switch are.
@@ -145,10 +160,10 @@ fn first_from(
 impl Islip {
     pub(super) fn new(plant: &Plant) -> Self {
         let (switches, ports, sets) = (Vec::new(), Vec::new(), Vec::new());
-        let (pairs, granted) = (Vec::new(), Vec::new());
+        let (pairs, granted, crossings) = (Vec::new(), Vec::new(), Vec::new());
         let (iterations, stride) = (plant.allocator.iterations, stride(plant));
         let sizes = plant.packet_sizes();
-        Self { iterations, switches, ports, sets, pairs, stride, sizes, granted }
+        Self { iterations, switches, ports, sets, pairs, stride, sizes, granted, crossings }
     }
 
     /// Adds a switch; its ports follow.
@@ -197,8 +212,8 @@ impl Islip {
         self.sets[switch.words(set)].iter().all(|word| *word == 0)
     }
 
-    /// One cycle of a switch: routes what has arrived, then matches inputs and outputs.
-    fn allocate(&mut self, partition: &mut Partition, router: u32) {
+    /// Matches inputs and outputs of a switch.
+    fn match_ports(&mut self, partition: &mut Partition, router: u32) {
         let switch = self.switches[router as usize];
         let base = partition.routers[router as usize].port_base;
         for iteration in 1..=self.iterations {
@@ -207,7 +222,7 @@ impl Islip {
                 return;
             }
             while let Some(input) = self.granted.pop() {
-                self.accept(partition, (switch, base), input, iteration == 1);
+                self.accept(partition, (router, base), input, iteration == 1);
             }
         }
         if !self.is_empty(switch, Set::Asked) {
@@ -332,22 +347,61 @@ impl Islip {
         })
     }
 
-    /// An input accepts its offer: a packet crosses the switch.
+    /// An input accepts its offer.
     fn accept(
         &mut self,
         partition: &mut Partition,
-        (switch, base): (Switch, u32),
+        (router, base): (u32, u32),
         input: u16,
         first: bool,
     ) {
+        let switch = self.switches[router as usize];
         let index = (base + u32::from(input)) as usize;
         let output = std::mem::replace(&mut self.ports[index].offer, NOBODY);
         let vc = self.ready(partition, (switch, base), input, output).unwrap_or_default();
-        let lanes = first_lane(&partition.inputs[index], output);
+        let lane = first_lane(&partition.inputs[index], output) as u32 + u32::from(vc);
+        self.crossings.push(Crossing { router, lane, input, output, vc, first });
+        for (set, port) in [(Set::Readable, input), (Set::Writable, output), (Set::Asked, output)] {
+            self.remove(switch.at(set), port);
+        }
+        let port = &mut self.ports[index];
+        port.output = output;
+        if first {
+            port.pointer = output + 1;
+        }
+    }
+
+    /// All packets that have been matched in this cycle cross their switches. What one does is of no account to
+    /// the others, and all that they need is far away: it is fetched together.
+    fn cross_all(&mut self, partition: &mut Partition) {
+        let mut crossings = std::mem::take(&mut self.crossings);
+        let lane = |crossing: &Crossing| crossing.lane as usize;
+        touch(crossings.iter().map(|crossing| partition.queues[lane(crossing)].head));
+        let next = |crossing| partition.pool[partition.queues[lane(crossing)].head].next;
+        touch(crossings.iter().map(next));
+        touch(
+            crossings
+                .iter()
+                .map(next)
+                .filter(|next| *next != NONE)
+                .map(|next| u32::from(partition.decided[next as usize].vc)),
+        );
+        for crossing in crossings.drain(..) {
+            self.cross(partition, &crossing);
+        }
+        self.crossings = crossings;
+    }
+
+    /// A packet crosses a switch.
+    fn cross(&mut self, partition: &mut Partition, crossing: &Crossing) {
+        let Crossing { router, lane, input, output, vc, first } = *crossing;
+        let switch = self.switches[router as usize];
+        let base = partition.routers[router as usize].port_base;
+        let index = (base + u32::from(input)) as usize;
         partition.inputs[index].request = vc;
-        partition.cross(base, (input, output), lanes + usize::from(vc), first);
+        partition.cross(base, (input, output), lane as usize, first);
         partition.ripenings.push(partition.inputs[index].busy_until, index as u32);
-        let lane = &mut partition.queues[lanes + usize::from(vc)];
+        let lane = &mut partition.queues[lane as usize];
         let mut head = EMPTY;
         if lane.head != NONE {
             lane.wish = partition.decided[lane.head as usize];
@@ -360,14 +414,6 @@ impl Islip {
         if heads.iter().all(|head| *head == EMPTY) {
             self.remove(switch.at(Set::For(output)), input);
             self.remove(switch.at(Set::Of(input)), output);
-        }
-        for (set, port) in [(Set::Readable, input), (Set::Writable, output), (Set::Asked, output)] {
-            self.remove(switch.at(set), port);
-        }
-        let port = &mut self.ports[index];
-        port.output = output;
-        if first {
-            port.pointer = output + 1;
         }
     }
 
@@ -410,10 +456,11 @@ fn first_lane(input: &Input, output: u16) -> usize {
 }
 
 impl Partition {
-    /// Allocates in one switch with virtual output queues.
-    pub(super) fn match_ports(&mut self, router: u32) {
+    /// Allocates in all switches that are awake, which have virtual output queues.
+    pub(super) fn match_all(&mut self) {
         if let Some(mut islip) = self.islip.take() {
-            islip.allocate(self, router);
+            self.each_awake(|partition, router| islip.match_ports(partition, router));
+            islip.cross_all(self);
             self.islip = Some(islip);
         }
     }

@@ -113,19 +113,25 @@ impl Partition {
             if !self.fresh.is_empty() {
                 self.route_arrivals();
             }
-            for word in 0..self.awake.len() {
-                let mut bits = std::mem::take(&mut self.awake[word]);
-                while bits != 0 {
-                    let router = word as u32 * 64 + bits.trailing_zeros();
-                    bits &= bits - 1;
-                    if voqs {
-                        self.match_ports(router);
-                    } else {
-                        self.allocate(router);
-                    }
-                }
+            if voqs {
+                self.match_all();
+            } else {
+                self.each_awake(Self::allocate);
             }
             self.now = now + 1;
+        }
+    }
+
+    /// Looks at every router that is awake, once.
+    #[inline(always)]
+    pub(super) fn each_awake(&mut self, mut look: impl FnMut(&mut Self, u32)) {
+        for word in 0..self.awake.len() {
+            let mut bits = std::mem::take(&mut self.awake[word]);
+            while bits != 0 {
+                let router = word as u32 * 64 + bits.trailing_zeros();
+                bits &= bits - 1;
+                look(self, router);
+            }
         }
     }
 

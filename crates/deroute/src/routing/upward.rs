@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::weights::reconsidering;
 use super::{AgentFactory, Fabric, Header, Plan, RouterView, Routing, Watches, require_tree};
 use crate::ids::RouterId;
 use crate::spec::SpecError;
@@ -54,7 +53,8 @@ impl<C: Climb> Routing for Upward<C> {
     }
 
     fn watches(&self) -> Watches {
-        reconsidering(self.climb.redecides())
+        let redecides = self.climb.redecides();
+        Watches { reconsiders: redecides, transit: redecides, ..Watches::default() }
     }
 }
 
