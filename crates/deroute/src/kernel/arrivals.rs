@@ -13,41 +13,40 @@ pub(super) struct Arrival {
     pub(super) port: u32,
     pub(super) packet: u32,
     pub(super) vc: u8,
+    /// Its queue, one of those of the VC for each output; known once it is routed.
+    pub(super) lane: u32,
 }
 
 impl Partition {
     /// A head arrives at an input port where a VC is one queue, and is to be routed.
     pub(super) fn enqueue_fresh(&mut self, flight: Flight) {
         let packet = self.enqueue(flight);
-        self.fresh.push(Arrival { port: flight.port, packet, vc: flight.vc });
+        self.fresh.push(Arrival { port: flight.port, packet, vc: flight.vc, lane: 0 });
     }
 
     /// A head arrives at an input port with virtual output queues, and is to be routed.
     pub(super) fn land(&mut self, flight: Flight) {
         let packet = self.store(flight);
-        self.fresh.push(Arrival { port: flight.port, packet, vc: flight.vc });
+        self.fresh.push(Arrival { port: flight.port, packet, vc: flight.vc, lane: 0 });
     }
 
     /// Routes what has arrived in this cycle.
     pub(super) fn route_arrivals(&mut self) {
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.sort_unstable_by_key(|arrival| arrival.port);
-        for &Arrival { port, packet, vc } in &fresh {
-            if self.decided.len() <= packet as usize {
-                self.decided.resize(packet as usize + 1, Wish::default());
-            }
+        self.decided.resize(self.pool.slots(), Wish::default());
+        touch(fresh.iter().map(|arrival| u32::from(self.decided[arrival.packet as usize].out)));
+        for &Arrival { port, packet, vc, .. } in &fresh {
             let router = self.inputs[port as usize].router;
             let base = self.routers[router as usize].port_base;
             self.route((router, base), (port as usize, vc), packet, None);
         }
         if let Some(mut islip) = self.islip.take() {
             // Each lane, and the last packet in it, is far away: fetch them together.
-            touch(fresh.iter().map(|arrival| self.queues[self.lane_of(arrival)].head));
+            fresh.iter_mut().for_each(|arrival| arrival.lane = self.lane_of(arrival));
+            touch(fresh.iter().map(|arrival| self.queues[arrival.lane as usize].head));
             touch(fresh.iter().map(|arrival| self.last_of(arrival)));
-            for arrival in &fresh {
-                let lane = self.lane_of(arrival);
-                islip.file(self, arrival, lane);
-            }
+            fresh.iter().for_each(|arrival| islip.file(self, arrival));
             self.islip = Some(islip);
         }
         fresh.clear();

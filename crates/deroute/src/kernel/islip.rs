@@ -38,6 +38,8 @@ struct Crossing {
     router: u32,
     /// In `Partition::queues`.
     lane: u32,
+    /// Input port of the partition, then of the switch.
+    index: u32,
     input: u16,
     output: u16,
     vc: u8,
@@ -97,8 +99,9 @@ impl Switch {
 struct Port {
     /// Output that the input accepts first, or the number of ports, which is the first one again.
     pointer: u16,
-    /// Output that is granted to the input in this iteration; `NOBODY` if none is.
+    /// Output that is granted to the input in this iteration, or `NOBODY`; the VC that can go there.
     offer: u16,
+    vc: u8,
     /// Output to which the input is connected.
     output: u16,
 }
@@ -123,6 +126,16 @@ pub(super) fn footprint(plant: &Plant) -> u64 {
         sets + pairs + ports * size_of::<Port>() as u64 + size_of::<Switch>() as u64
     };
     (0..plant.topology.routers()).map(of).sum()
+}
+
+/// The members of a set, from the least on.
+#[inline]
+fn members(mut set: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let member = (set != 0).then(|| set.trailing_zeros());
+        set &= set.wrapping_sub(1);
+        member
+    })
 }
 
 /// The first port from `pointer` on, around the circle, that is in a set of `words` words and suits.
@@ -187,7 +200,7 @@ impl Islip {
 
     /// Adds a port of the last switch.
     pub(super) fn add_port(&mut self) {
-        self.ports.push(Port { pointer: 0, offer: NOBODY, output: 0 });
+        self.ports.push(Port { pointer: 0, offer: NOBODY, vc: 0, output: 0 });
     }
 
     /// The first byte of a pair.
@@ -222,7 +235,7 @@ impl Islip {
                 return;
             }
             while let Some(input) = self.granted.pop() {
-                self.accept(partition, (router, base), input, iteration == 1);
+                self.accept((router, base), input, iteration == 1);
             }
         }
         if !self.is_empty(switch, Set::Asked) {
@@ -231,9 +244,9 @@ impl Islip {
     }
 
     /// Puts a packet that has arrived and been routed into its lane.
-    pub(super) fn file(&mut self, partition: &mut Partition, arrival: &Arrival, lane: usize) {
+    pub(super) fn file(&mut self, partition: &mut Partition, arrival: &Arrival) {
         let packet = arrival.packet;
-        let queue = &mut partition.queues[lane];
+        let queue = &mut partition.queues[arrival.lane as usize];
         if queue.head != NONE {
             let tail = std::mem::replace(&mut queue.tail, packet);
             partition.pool[tail].next = packet;
@@ -252,6 +265,23 @@ impl Islip {
         partition.wake(router);
     }
 
+    /// Fetches, together, what outputs of a switch are going to look at.
+    fn fetch(&self, partition: &Partition, router: u32) {
+        let switch = self.switches[router as usize];
+        let base = partition.routers[router as usize].port_base;
+        for word in 0..switch.words {
+            let asked = self.sets[switch.at(Set::Asked) + word as usize];
+            let free = self.sets[switch.at(Set::Writable) + word as usize];
+            touch(members(asked & free).map(|bit| {
+                let output = word as u16 * 64 + bit as u16;
+                let waiting = self.sets[switch.at(Set::For(output))] as u32;
+                let pair = u32::from(self.pairs[self.pair(switch, switch.ports / 2, output)]);
+                let pointer = partition.outputs[(base + u32::from(output)) as usize].pointer;
+                waiting ^ pair ^ u32::from(pointer)
+            }));
+        }
+    }
+
     /// Every output that is asked for grants the first input from its pointer on that can go.
     fn grant(&mut self, partition: &mut Partition, switch: Switch, base: u32) {
         for word in 0..switch.words {
@@ -263,41 +293,41 @@ impl Islip {
                 bits &= bits - 1;
                 match self.pick(partition, switch, base, output) {
                     None => self.remove(switch.at(Set::Asked), output),
-                    Some(input) => self.offer(switch, base, input, output),
+                    Some((input, vc)) => self.offer(switch, base, (input, vc), output),
                 }
             }
         }
     }
 
-    /// The first input from an output's pointer on with a head that can go there.
+    /// The first input from an output's pointer on with a head that can go there, and its VC.
     fn pick(
         &self,
         partition: &mut Partition,
         switch: Switch,
         base: u32,
         output: u16,
-    ) -> Option<u16> {
+    ) -> Option<(u16, u8)> {
         let (waiting, idle) = (switch.at(Set::For(output)), switch.at(Set::Readable));
         let pointer = partition.outputs[(base + u32::from(output)) as usize].pointer;
-        let mut starved = false;
+        let (mut starved, mut vc) = (false, None);
         let winner = first_from(
             pointer,
             switch.words as usize,
             |word| self.sets[waiting + word] & self.sets[idle + word],
             |input| {
-                let ready = self.ready(partition, (switch, base), input, output).is_some();
-                starved |= !ready;
-                ready
+                vc = self.ready(partition, (switch, base), input, output);
+                starved |= vc.is_none();
+                vc.is_some()
             },
         );
         if winner.is_none() && starved {
             partition.outputs[(base + u32::from(output)) as usize].awaited = true;
         }
-        winner
+        winner.zip(vc)
     }
 
     /// An output is granted to an input, which keeps the first one from its pointer on.
-    fn offer(&mut self, switch: Switch, base: u32, input: u16, output: u16) {
+    fn offer(&mut self, switch: Switch, base: u32, (input, vc): (u16, u8), output: u16) {
         let port = &mut self.ports[(base + u32::from(input)) as usize];
         let from_pointer = |output: u16| {
             if output >= port.pointer {
@@ -308,10 +338,10 @@ impl Islip {
         };
         if port.offer == NOBODY {
             self.granted.push(input);
-            port.offer = output;
-        } else if from_pointer(output) < from_pointer(port.offer) {
-            port.offer = output;
+        } else if from_pointer(output) > from_pointer(port.offer) {
+            return;
         }
+        (port.offer, port.vc) = (output, vc);
     }
 
     /// The first VC, in turn, of an input whose head can go to an output that is not being written.
@@ -348,26 +378,18 @@ impl Islip {
     }
 
     /// An input accepts its offer.
-    fn accept(
-        &mut self,
-        partition: &mut Partition,
-        (router, base): (u32, u32),
-        input: u16,
-        first: bool,
-    ) {
+    fn accept(&mut self, (router, base): (u32, u32), input: u16, first: bool) {
         let switch = self.switches[router as usize];
-        let index = (base + u32::from(input)) as usize;
-        let output = std::mem::replace(&mut self.ports[index].offer, NOBODY);
-        let vc = self.ready(partition, (switch, base), input, output).unwrap_or_default();
-        let lane = first_lane(&partition.inputs[index], output) as u32 + u32::from(vc);
-        self.crossings.push(Crossing { router, lane, input, output, vc, first });
-        for (set, port) in [(Set::Readable, input), (Set::Writable, output), (Set::Asked, output)] {
-            self.remove(switch.at(set), port);
-        }
-        let port = &mut self.ports[index];
+        let index = base + u32::from(input);
+        let port = &mut self.ports[index as usize];
+        let (output, vc) = (std::mem::replace(&mut port.offer, NOBODY), port.vc);
         port.output = output;
         if first {
             port.pointer = output + 1;
+        }
+        self.crossings.push(Crossing { router, lane: 0, index, input, output, vc, first });
+        for (set, port) in [(Set::Readable, input), (Set::Writable, output), (Set::Asked, output)] {
+            self.remove(switch.at(set), port);
         }
     }
 
@@ -375,6 +397,10 @@ impl Islip {
     /// the others, and all that they need is far away: it is fetched together.
     fn cross_all(&mut self, partition: &mut Partition) {
         let mut crossings = std::mem::take(&mut self.crossings);
+        for crossing in &mut crossings {
+            let input = &partition.inputs[crossing.index as usize];
+            crossing.lane = first_lane(input, crossing.output) as u32 + u32::from(crossing.vc);
+        }
         let lane = |crossing: &Crossing| crossing.lane as usize;
         touch(crossings.iter().map(|crossing| partition.queues[lane(crossing)].head));
         let next = |crossing| partition.pool[partition.queues[lane(crossing)].head].next;
@@ -394,13 +420,11 @@ impl Islip {
 
     /// A packet crosses a switch.
     fn cross(&mut self, partition: &mut Partition, crossing: &Crossing) {
-        let Crossing { router, lane, input, output, vc, first } = *crossing;
+        let Crossing { router, lane, index, input, output, vc, first } = *crossing;
         let switch = self.switches[router as usize];
-        let base = partition.routers[router as usize].port_base;
-        let index = (base + u32::from(input)) as usize;
-        partition.inputs[index].request = vc;
-        partition.cross(base, (input, output), lane as usize, first);
-        partition.ripenings.push(partition.inputs[index].busy_until, index as u32);
+        partition.inputs[index as usize].request = vc;
+        partition.cross(index - u32::from(input), (input, output), lane as usize, first);
+        partition.ripenings.push(partition.inputs[index as usize].busy_until, index);
         let lane = &mut partition.queues[lane as usize];
         let mut head = EMPTY;
         if lane.head != NONE {
@@ -459,6 +483,11 @@ impl Partition {
     /// Allocates in all switches that are awake, which have virtual output queues.
     pub(super) fn match_all(&mut self) {
         if let Some(mut islip) = self.islip.take() {
+            for (word, bits) in self.awake.iter().enumerate() {
+                for router in members(*bits) {
+                    islip.fetch(self, word as u32 * 64 + router);
+                }
+            }
             self.each_awake(|partition, router| islip.match_ports(partition, router));
             islip.cross_all(self);
             self.islip = Some(islip);
@@ -467,15 +496,16 @@ impl Partition {
 
     /// Lane of a packet that has arrived and been routed.
     #[inline]
-    pub(super) fn lane_of(&self, arrival: &Arrival) -> usize {
+    pub(super) fn lane_of(&self, arrival: &Arrival) -> u32 {
         let wish = self.decided[arrival.packet as usize];
-        first_lane(&self.inputs[arrival.port as usize], wish.out) + usize::from(arrival.vc)
+        let lane = first_lane(&self.inputs[arrival.port as usize], wish.out);
+        lane as u32 + u32::from(arrival.vc)
     }
 
     /// Something of the packet that is last in that lane.
     #[inline]
     pub(super) fn last_of(&self, arrival: &Arrival) -> u32 {
-        let Queue { head, tail, .. } = self.queues[self.lane_of(arrival)];
+        let Queue { head, tail, .. } = self.queues[arrival.lane as usize];
         if head == NONE { NONE } else { self.pool[tail].next }
     }
 

@@ -90,6 +90,12 @@ impl Pool {
         Slot { next, ..*slot }
     }
 
+    /// Places for packets, free or not.
+    #[inline]
+    pub(super) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Packets in the pool.
     pub(super) fn live(&self) -> u32 {
         self.live
