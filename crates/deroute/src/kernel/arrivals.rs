@@ -3,8 +3,9 @@
 //! All arrivals of a cycle are routed before anything is granted in it, ports in ascending order, so that
 //! the order of events is irrelevant.
 
+use super::fetch::touch;
 use super::packet::Flight;
-use super::partition::{Partition, touch};
+use super::partition::Partition;
 use super::state::Wish;
 
 /// A packet that has arrived and is yet to be routed.

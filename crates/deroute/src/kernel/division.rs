@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::fetch::FAR;
 use super::islip::Islip;
 use super::nic::Nics;
 use super::packet::{NONE, Pool};
@@ -61,6 +62,8 @@ impl Division<'_> {
             decided: Vec::new(),
             on_arrival: plant.on_arrival,
             fresh: Vec::new(),
+            far: false,
+            heads: Vec::new(),
             credits: Vec::new(),
             sharing: None,
             lengths: Lengths::default(),
@@ -93,6 +96,7 @@ impl Division<'_> {
         for router in first..end {
             self.add_router(&mut partition, RouterId(router));
         }
+        partition.far = partition.inputs.len() >= FAR;
         let vcs = plant.classes.iter().map(|class| class.vcs).max().unwrap_or(0);
         partition.sharing = Sharing::new(plant, partition.outputs.len(), usize::from(vcs));
         if plant.sensing != Sensing::Both || partition.watches.lengths {

@@ -6,8 +6,9 @@
 
 use super::allocate::Room;
 use super::arrivals::Arrival;
+use super::fetch::{members, touch};
 use super::packet::NONE;
-use super::partition::{Partition, touch};
+use super::partition::Partition;
 use super::plant::Plant;
 use super::state::{Input, Queue};
 use crate::ids::RouterId;
@@ -126,16 +127,6 @@ pub(super) fn footprint(plant: &Plant) -> u64 {
         sets + pairs + ports * size_of::<Port>() as u64 + size_of::<Switch>() as u64
     };
     (0..plant.topology.routers()).map(of).sum()
-}
-
-/// The members of a set, from the least on.
-#[inline]
-fn members(mut set: u64) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let member = (set != 0).then(|| set.trailing_zeros());
-        set &= set.wrapping_sub(1);
-        member
-    })
 }
 
 /// The first port from `pointer` on, around the circle, that is in a set of `words` words and suits.
@@ -403,7 +394,7 @@ impl Islip {
         }
         let lane = |crossing: &Crossing| crossing.lane as usize;
         touch(crossings.iter().map(|crossing| partition.queues[lane(crossing)].head));
-        let next = |crossing| partition.pool[partition.queues[lane(crossing)].head].next;
+        let next = |crossing| partition.after(partition.queues[lane(crossing)].head);
         touch(crossings.iter().map(next));
         touch(
             crossings
@@ -506,7 +497,7 @@ impl Partition {
     #[inline]
     pub(super) fn last_of(&self, arrival: &Arrival) -> u32 {
         let Queue { head, tail, .. } = self.queues[arrival.lane as usize];
-        if head == NONE { NONE } else { self.pool[tail].next }
+        self.after(if head == NONE { NONE } else { tail })
     }
 
     /// Transfers have ended at some inputs.

@@ -12,6 +12,7 @@ mod checks;
 mod congestion;
 mod dependencies;
 mod division;
+mod fetch;
 mod islip;
 mod jobs;
 mod nic;

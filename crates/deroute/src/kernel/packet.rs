@@ -29,6 +29,7 @@ impl Default for Packet {
 
 /// A packet in a queue: half a cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(super) struct Slot {
     pub(super) packet: Packet,
     /// Next in the queue or in the free list.

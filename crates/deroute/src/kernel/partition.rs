@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::arrivals::Arrival;
+use super::fetch::touch;
 use super::islip::Islip;
 use super::nic::Nics;
 use super::packet::{Flight, NONE, Packet, Pool};
@@ -40,6 +41,10 @@ pub(super) struct Partition {
     pub(super) on_arrival: bool,
     /// Those that have arrived in this cycle.
     pub(super) fresh: Vec<Arrival>,
+    /// Its state is larger than a cache, and windows too short to fetch all of it.
+    pub(super) far: bool,
+    /// Queues whose heads are looked at in this cycle, and the first port of their router, if that is so.
+    pub(super) heads: Vec<(u32, u32)>,
     /// Phits free at the other end, per output and VC beyond the first ones.
     pub(super) credits: Vec<u32>,
     /// What VCs have taken, where some share memory.
@@ -116,6 +121,9 @@ impl Partition {
             if voqs {
                 self.match_all();
             } else {
+                if self.far {
+                    self.fetch_heads();
+                }
                 self.each_awake(Self::allocate);
             }
             self.now = now + 1;
@@ -153,13 +161,21 @@ impl Partition {
         self.credit_returns = credits;
         let mut ripenings = std::mem::take(&mut self.ripenings);
         ripenings.drain(now, |ports| match self.islip {
-            None => ports.iter().for_each(|port| self.ripen(*port)),
+            None => {
+                if self.far {
+                    touch(ports.iter().map(|port| self.inputs[*port as usize].router));
+                }
+                ports.iter().for_each(|port| self.ripen(*port));
+            }
             Some(_) => self.release_all(ports),
         });
         self.ripenings = ripenings;
         let mut arrivals = std::mem::take(&mut self.arrivals);
         arrivals.drain(now, |flights| {
             touch(flights.iter().map(|flight| self.inputs[flight.port as usize].queues));
+            if self.far && self.islip.is_none() {
+                self.fetch_tails(flights);
+            }
             match self.islip {
                 None if self.on_arrival => {
                     flights.iter().for_each(|flight| self.enqueue_fresh(*flight));
@@ -490,11 +506,4 @@ pub(super) fn injection_queue(
 ) -> routing::Queue {
     let port = PortId((port - router.port_base) as u16);
     routing::Queue { router: router.id, port, class, now }
-}
-
-/// Reads something of each of several ports, so that their cache lines are fetched together and
-/// not one after the other by what follows.
-#[inline]
-pub(super) fn touch(ports: impl Iterator<Item = u32>) {
-    std::hint::black_box(ports.fold(0, |all, one| all ^ one));
 }

@@ -1,0 +1,88 @@
+//! Fetching what is going to be looked at into the cache, all of it together.
+//!
+//! A look at memory that is far away takes as long as hundreds of instructions, and the next look often
+//! depends on it. Looks that do not depend on each other overlap, if they follow each other closely.
+
+use super::packet::{Flight, NONE};
+use super::partition::Partition;
+use super::state::Queue;
+
+/// Ports of a partition whose state no cache near a core holds.
+pub(super) const FAR: usize = 16_384;
+
+/// Reads something of each of several things, so that their cache lines are fetched together and
+/// not one after the other by what follows.
+#[inline]
+pub(super) fn touch(things: impl Iterator<Item = u32>) {
+    std::hint::black_box(things.fold(0, |all, one| all ^ one));
+}
+
+impl Partition {
+    /// Something of the packet after the one at `index`.
+    #[inline]
+    pub(super) fn after(&self, index: u32) -> u32 {
+        if index == NONE { NONE } else { self.pool[index].next }
+    }
+
+    /// The queues in which packets arrive, and their last packets.
+    pub(super) fn fetch_tails(&self, flights: &[Flight]) {
+        let queue = |flight: &Flight| {
+            let first = self.inputs[flight.port as usize].queues;
+            &self.queues[first as usize + usize::from(flight.vc)]
+        };
+        touch(flights.iter().map(|flight| queue(flight).head));
+        touch(flights.iter().map(|flight| {
+            let Queue { head, tail, .. } = *queue(flight);
+            self.after(if head == NONE { NONE } else { tail })
+        }));
+    }
+
+    /// The heads that are looked at in this cycle, and what they want.
+    pub(super) fn fetch_heads(&mut self) {
+        let mut heads = std::mem::take(&mut self.heads);
+        for (word, bits) in self.awake.iter().enumerate() {
+            for router in members(*bits) {
+                let state = &self.routers[word * 64 + router as usize];
+                let (base, words) = (state.port_base, state.words as usize);
+                let words = words..words + usize::from(state.ports).div_ceil(64);
+                for (place, waits) in self.waits[words].iter().enumerate() {
+                    let ports =
+                        members(waits.ripe).map(|bit| (base, base + place as u32 * 64 + bit));
+                    heads.extend(ports);
+                }
+            }
+        }
+        touch(heads.iter().map(|(_, port)| self.inputs[*port as usize].queues));
+        for index in 0..heads.len() {
+            let (base, port) = heads[index];
+            let input = &self.inputs[port as usize];
+            let mut vcs = members(input.occupied).map(|vc| input.queues + vc);
+            heads[index].1 = vcs.next().unwrap_or(input.queues);
+            heads.extend(vcs.map(|queue| (base, queue)));
+        }
+        touch(heads.iter().map(|(_, queue)| self.queues[*queue as usize].head));
+        let output = |(base, queue): (u32, u32)| {
+            let Queue { head, wish, .. } = self.queues[queue as usize];
+            let wish = match self.decided.get(head as usize) {
+                Some(decided) if !wish.routed => decided,
+                _ => &wish,
+            };
+            &self.outputs[(base + u32::from(wish.out)) as usize]
+        };
+        touch(heads.iter().map(|head| output(*head).queued));
+        let free = heads.iter().filter(|head| output(**head).busy_until <= self.now);
+        touch(free.map(|(_, queue)| self.after(self.queues[*queue as usize].head)));
+        heads.clear();
+        self.heads = heads;
+    }
+}
+
+/// The members of a set, from the least on.
+#[inline]
+pub(super) fn members(mut set: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let member = (set != 0).then(|| set.trailing_zeros());
+        set &= set.wrapping_sub(1);
+        member
+    })
+}
