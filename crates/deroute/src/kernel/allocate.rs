@@ -2,7 +2,7 @@
 
 use std::hint::select_unpredictable;
 
-use super::packet::{NONE, Packet, Slot};
+use super::packet::{NONE, Packet};
 use super::partition::{Partition, injection_queue};
 use super::plant::Crossbar;
 use super::queues::PortQueues;
@@ -387,7 +387,7 @@ impl Partition {
         let head = &mut self.queues[queue];
         let Queue { head: first, wish, .. } = *head;
         let size = u32::from(wish.size);
-        let Slot { mut packet, next, arrival } = self.pool.remove(first);
+        let (mut packet, next, arrival) = self.pool.remove(first);
 
         // The next packet of the VC becomes its head.
         (head.head, head.wish.routed) = (next, false);

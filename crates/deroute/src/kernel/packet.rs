@@ -82,13 +82,14 @@ impl Pool {
         self.slots.push(Slot { packet: Packet::default(), next: NONE, arrival: 0 });
     }
 
+    /// Takes a packet out: what is next, and when the packet arrived.
     #[inline]
-    pub(super) fn remove(&mut self, index: u32) -> Slot {
+    pub(super) fn remove(&mut self, index: u32) -> (Packet, u32, Cycle) {
         self.live -= 1;
         let slot = &mut self.slots[index as usize];
         let next = std::mem::replace(&mut slot.next, self.free);
         self.free = index;
-        Slot { next, ..*slot }
+        (slot.packet, next, slot.arrival)
     }
 
     /// Places for packets, free or not.

@@ -443,7 +443,7 @@ impl Partition {
     }
 
     /// A packet leaves for another router.
-    #[inline]
+    #[inline(always)]
     pub(super) fn depart(&mut self, link: Link, vc: u8, packet: Packet, at: Cycle) {
         let flight = Flight { port: link.port, vc, packet };
         if link.partition == self.index {
@@ -457,7 +457,7 @@ impl Partition {
     }
 
     /// Returns credits for a packet that leaves an input buffer.
-    #[inline]
+    #[inline(always)]
     pub(super) fn return_credit(&mut self, link: Link, vc: u8, size: u16) {
         let (at, event) = (self.now + link.latency, credit(link.port, vc, size));
         if link.partition == self.index {
