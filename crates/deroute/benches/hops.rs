@@ -1,5 +1,5 @@
-//! What a packet-hop costs in CPU time: the engine against a floor, adaptive routing against VLB, and a
-//! HyperX against a Dragonfly.
+//! What a packet-hop costs in CPU time: the engine against a floor, adaptive routing against VLB, a
+//! HyperX against a Dragonfly, and what a millisecond of a large fat tree costs.
 //!
 //! `cargo bench -p deroute --bench hops [-- FILTER ...]`
 //!
@@ -101,6 +101,26 @@ fn dragonfly_alike(routing: &str, pattern: &str, load: f64) -> Case {
     let topology = "{ dragonfly = { p = 6, a = 12, h = 6 } }";
     let spec = mcdonald(topology, &["local", "global"], routing, (pattern, load));
     Case { name: format!("h6 alike {}", label(routing, pattern, load)), spec }
+}
+
+/// A tenth of a millisecond of the network of Rocher-Gonzalez et al., section 5.1, under HS10-1 at full load,
+/// as in `reproduce/fat-tree/paper.toml`.
+fn fat_tree(name: &str, switch: &str, queuing: &str, routing: &str) -> Case {
+    let link = "{ latency = \"6 ns\", vcs = 3, buffer = \"64 KB\" }";
+    let spec = parse(&format!(
+        "[units]\ncycle = \"1 ns\"\nphit = \"12.5 B\"\n\
+         [network.topology.rlft]\nports = 36\nstages = 3\n\
+         [network.links]\nlevel1 = {link}\nlevel2 = {link}\n\
+         [network.queuing.{queuing}]\nqueues = 3\n\
+         [network.nic]\nlatency = \"6 ns\"\ninjection_queue = \"64 KB\"\n\
+         [network.switch]\n{switch}\n\
+         [routing]\n{routing}\n\
+         [traffic]\nload = 1.0\npacket_size = \"4 KB\"\npattern = \"uniform\"\n\
+         [[traffic.hotspots]]\nsources = {{ random = {{ share = 0.1 }} }}\n\
+         destinations = {{ scattered = 1 }}\n\
+         [run]\nwarmup = \"60 us\"\nmeasure = \"40 us\"\n"
+    ));
+    Case { name: format!("11,664 hosts, {name}"), spec }
 }
 
 /// The cases that are compared with the floor, and at most how often its time they may take.
@@ -266,6 +286,7 @@ fn main() {
     }
     compare(&["VLB"], &adaptive(), &wanted);
     compare(&["h6 alike", "h6"], &lattices(), &wanted);
+    cells(&wanted);
     println!();
     if wanted("threads") {
         threads();
@@ -368,6 +389,26 @@ fn lattices() -> Vec<Comparison> {
         comparisons.push(case(own, (BC, load), UGAL, (ADV, load.min(0.2))));
     }
     comparisons
+}
+
+/// CPU time of a millisecond of a large fat tree; it is to be less than two minutes.
+fn cells(wanted: &dyn Fn(&str) -> bool) {
+    const FIFO: &str = "input_queued = { routed = \"arrival\", \
+                        allocator = { iterations = 3, pointer = \"on-grant\" } }";
+    const VOQS: &str = "virtual_output_queued = { iterations = 3 }";
+    const ADAPTIVE: &str = "up_adaptive = { ties = \"mod-k\", trigger = \"TH\" }";
+    let cases = [
+        fat_tree("DBBM, oblivious", FIFO, "dbbm", "up_oblivious = {}"),
+        fat_tree("DBBM, TH-*S-K", FIFO, "dbbm", ADAPTIVE),
+        fat_tree("vFtree, VOQs, D-mod-K", VOQS, "vftree", "mod_k = {}"),
+        fat_tree("vFtree, VOQs, TH-*S-K", VOQS, "vftree", ADAPTIVE),
+    ];
+    println!("\n{:<36} {:>8} {:>12} {:>5}", "case", "ns/hop", "CPU s per ms", "bar");
+    for case in cases.into_iter().filter(|case| wanted(&case.name)) {
+        let cost = run(&case);
+        let seconds = 1e6 / cost.cycles_per_s;
+        println!("{:<36} {:>8.1} {seconds:>12.0} {:>5}", case.name, cost.ns_per_hop, 120);
+    }
 }
 
 /// Speed-up of two threads over one, in wall time.
