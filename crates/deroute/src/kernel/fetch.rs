@@ -3,6 +3,8 @@
 //! A look at memory that is far away takes as long as hundreds of instructions, and the next look often
 //! depends on it. Looks that do not depend on each other overlap, if they follow each other closely.
 
+use std::hint::select_unpredictable;
+
 use super::packet::{Flight, NONE};
 use super::partition::Partition;
 use super::state::Queue;
@@ -60,18 +62,26 @@ impl Partition {
             heads[index].1 = vcs.next().unwrap_or(input.queues);
             heads.extend(vcs.map(|queue| (base, queue)));
         }
-        touch(heads.iter().map(|(_, queue)| self.queues[*queue as usize].head));
-        let output = |(base, queue): (u32, u32)| {
-            let Queue { head, wish, .. } = self.queues[queue as usize];
-            let wish = match self.decided.get(head as usize) {
-                Some(decided) if !wish.routed => decided,
-                _ => &wish,
-            };
-            &self.outputs[(base + u32::from(wish.out)) as usize]
+        let queue = |(_, queue): (u32, u32)| &self.queues[queue as usize];
+        touch(heads.iter().map(|head| queue(*head).head));
+        let decided = |head| self.decided.get(queue(head).head as usize);
+        if self.on_arrival {
+            touch(heads.iter().map(|head| decided(*head).map_or(0, |wish| u32::from(wish.out))));
+        }
+        let output = |head: (u32, u32)| {
+            let wish = &queue(head).wish;
+            let wish = if wish.routed { wish } else { decided(head).unwrap_or(wish) };
+            &self.outputs[(head.0 + u32::from(wish.out)) as usize]
         };
         touch(heads.iter().map(|head| output(*head).queued));
-        let free = heads.iter().filter(|head| output(**head).busy_until <= self.now);
-        touch(free.map(|(_, queue)| self.after(self.queues[*queue as usize].head)));
+        if let Some(first) = heads.first() {
+            let first = queue(*first).head;
+            touch(heads.iter().map(|head| {
+                let free = output(*head).busy_until <= self.now;
+                // Without a branch: hardly predictable.
+                self.after(select_unpredictable(free, queue(*head).head, first))
+            }));
+        }
         heads.clear();
         self.heads = heads;
     }
