@@ -242,6 +242,7 @@ def test_the_scale_that_stands_later_counts(
     [
         ([], ["PAPER", "--status", "thesis"]),
         (["--status", "--chapter", "3"], ["PAPER"]),
+        (["--status", "--tables", "page.md"], ["PAPER", "whose tables?", "thesis"]),
         (["thesis", "--status", "--scale", "huge"], ["huge", "quick, paper"]),
         (["thesis", "9-99"], ["9-99", "3.2-bounds"]),
     ],
@@ -289,3 +290,23 @@ def test_the_page_of_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "| MIN | 11 (10) |" in page
     assert "| VLB | 11 (12) |" in page
     assert "2 cells; they differ by " in page
+
+
+def test_the_page_of_a_table_that_is_half_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = write("0.11")
+    (folder / "paper.toml").write_text(SMALL.replace("[values]", VALUES))
+    (folder / "table-7.toml").write_text(CELLS)
+    call("small", "--status", "--tables", "page.md")
+    assert "Table 7" not in Path("page.md").read_text()
+    call("small", "table-7")
+    with sqlite3.connect("runs/reproduce/small/quick/table-7.cells/results.sqlite") as store:
+        store.execute("DELETE FROM points WHERE spec LIKE '%valiant%'")
+    call("small", "--status", "--tables", "page.md")
+    page = Path("page.md").read_text()
+    assert "| MIN | 11 (10) |" in page
+    assert "| VLB | - (12) |" in page
+    assert "1 cells; they differ by " in page
+    assert "rank correlation" not in page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +23,7 @@ from deroute.figures import Study
 from deroute.frame import load_results
 from deroute.reproduce import Item, ItemReport, Paper, PaperError, status
 from deroute.reproduce.engine import BuiltEngine
+from deroute.reproduce.experiments import experiment_name
 from deroute.reproduce.report import (
     PaperReport,
     markdown,
@@ -30,6 +32,8 @@ from deroute.reproduce.report import (
     summary,
     tables_page,
 )
+from deroute.reproduce.tables import markdown as section
+from deroute.store import FILE
 
 _SCALE = "quick"
 # Where papers are looked for: here, then beside the sources of this package.
@@ -63,7 +67,10 @@ def reproduce(
     ] = None,
     tables: Annotated[
         Path | None,
-        typer.Option(help="File of the tables, measured beside published; default: none."),
+        typer.Option(
+            help="File of the tables, measured beside published; default: none. With --status "
+            "of the cells that are stored."
+        ),
     ] = None,
     jobs: Annotated[
         int, typer.Option(min=0, help="Points simulated at the same time; 0: one per core.")
@@ -83,7 +90,10 @@ def reproduce(
     """
     chapters = _chapters(chapter)
     if show_status:
-        _status(_last(paper, item, chapters, scale=scale, directory=directory), report)
+        known = _last(paper, item, chapters, scale=scale, directory=directory)
+        if tables is not None:
+            _write_stored_tables(tables, known, scale or _SCALE, directory)
+        _status(known, report)
         return
     if paper is None:
         raise InputError.of("is missing, or --status", "PAPER", papers.folders(_ROOTS))
@@ -131,6 +141,27 @@ def _last(
         items = data.select(item, chapters)
         known.append((data, status.kept(data, items, wanted, _engine.VERSION)))
     return known
+
+
+def _write_stored_tables(
+    file: Path, known: Sequence[PaperReport], scale: str, directory: Path | None
+) -> None:
+    """Write the tables of a paper from the cells that have been measured so far."""
+    if len(known) > 1:
+        raise InputError.of("is missing: whose tables?", "PAPER", papers.folders(_ROOTS))
+    [(paper, reports)] = known
+    where = directory or _default_directory(paper, scale)
+    stored = [replace(each, tables=_stored_tables(each.item, where)) for each in reports]
+    file.write_text(tables_page(_engine.VERSION, paper, scale, stored), encoding="utf-8")
+
+
+def _stored_tables(item: Item, where: Path) -> list[str]:
+    sections = []
+    for table in item.tables:
+        results = where / experiment_name(item, table.of)
+        if (results / FILE).exists():
+            sections.append(section(table, study(load_results(results))))
+    return sections
 
 
 def _status(known: Sequence[PaperReport], file: Path | None) -> None:

@@ -19,9 +19,9 @@ from deroute.spec import assign
 _KEYS = ("name", "title", "axes", "base", "set", "unset", "skip", "figure", "scale")
 
 
-def experiment_name(item: Item, table: Mapping[str, Any]) -> str:
-    """Name of the experiment, and of its result directory."""
-    return f"{item.name}.{table['name']}"
+def experiment_name(item: Item, name: str) -> str:
+    """Name of an experiment of an item, and of its result directory."""
+    return f"{item.name}.{name}"
 
 
 def documents(paper: Paper, item: Item, scale: str) -> dict[str, dict[str, Any]]:
@@ -31,7 +31,7 @@ def documents(paper: Paper, item: Item, scale: str) -> dict[str, dict[str, Any]]
 
 
 def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) -> dict[str, Any]:
-    name = experiment_name(item, table)
+    name = experiment_name(item, table["name"])
     for key in table:
         if key not in _KEYS:
             raise PaperError(f"{name}: unknown key {key!r}; known: {', '.join(_KEYS)}")
