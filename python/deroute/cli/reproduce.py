@@ -66,11 +66,7 @@ def reproduce(
         typer.Option(help="File of the report; default: REPORT.md in --dir, none with --status."),
     ] = None,
     tables: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of the tables, measured beside published; default: none. With --status "
-            "of the cells that are stored."
-        ),
+        Path | None, typer.Option(help="File of the tables; with --status of what is stored.")
     ] = None,
     jobs: Annotated[
         int, typer.Option(min=0, help="Points simulated at the same time; 0: one per core.")
@@ -91,8 +87,7 @@ def reproduce(
     chapters = _chapters(chapter)
     if show_status:
         known = _last(paper, item, chapters, scale=scale, directory=directory)
-        if tables is not None:
-            _write_stored_tables(tables, known, scale or _SCALE, directory)
+        _write_stored_tables(tables, known, scale or _SCALE, directory)
         _status(known, report)
         return
     if paper is None:
@@ -144,9 +139,11 @@ def _last(
 
 
 def _write_stored_tables(
-    file: Path, known: Sequence[PaperReport], scale: str, directory: Path | None
+    file: Path | None, known: Sequence[PaperReport], scale: str, directory: Path | None
 ) -> None:
     """Write the tables of a paper from the cells that have been measured so far."""
+    if file is None:
+        return
     if len(known) > 1:
         raise InputError.of("is missing: whose tables?", "PAPER", papers.folders(_ROOTS))
     [(paper, reports)] = known
