@@ -299,8 +299,8 @@ def test_the_page_of_a_table_that_is_half_measured(
     folder = write("0.11")
     (folder / "paper.toml").write_text(SMALL.replace("[values]", VALUES))
     (folder / "table-7.toml").write_text(CELLS)
-    call("small", "--status", "--tables", "page.md")
-    assert "Table 7" not in Path("page.md").read_text()
+    call("small", "--status", "--tables", "new/page.md")
+    assert "Table 7" not in Path("new/page.md").read_text()
     call("small", "table-7")
     with sqlite3.connect("runs/reproduce/small/quick/table-7.cells/results.sqlite") as store:
         store.execute("DELETE FROM points WHERE spec LIKE '%valiant%'")

@@ -107,7 +107,7 @@ def reproduce(
         print_item(console, reports[-1])
     if tables is not None:
         page = tables_page(_engine.VERSION, data, scale, reports)
-        tables.write_text(page, encoding="utf-8")
+        _write(tables, page)
     name = "REPORT" if item is None else "-".join(item.split())
     _finish([(data, reports)], report or where / f"{name}.md")
 
@@ -149,7 +149,7 @@ def _write_stored_tables(
     [(paper, reports)] = known
     where = directory or _default_directory(paper, scale)
     stored = [replace(each, tables=_stored_tables(each.item, where)) for each in reports]
-    file.write_text(tables_page(_engine.VERSION, paper, scale, stored), encoding="utf-8")
+    _write(file, tables_page(_engine.VERSION, paper, scale, stored))
 
 
 def _stored_tables(item: Item, where: Path) -> list[str]:
@@ -172,11 +172,15 @@ def _finish(reports: Sequence[PaperReport], file: Path | None) -> None:
     judgements = [each for _, items in reports for item in items for each in item.judgements]
     app.out().print(summary(judgements))
     if file is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(markdown(_engine.VERSION, reports), encoding="utf-8")
+        _write(file, markdown(_engine.VERSION, reports))
         print(f"report: {file}")
     if any(judgement.fails for judgement in judgements):
         raise typer.Exit(app.FAILED)
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
 
 
 def _default_directory(paper: Paper, scale: str) -> Path:
