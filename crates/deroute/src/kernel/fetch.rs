@@ -42,16 +42,13 @@ impl Partition {
     /// The heads that are looked at in this cycle, and what they want.
     pub(super) fn fetch_heads(&mut self) {
         let mut heads = std::mem::take(&mut self.heads);
-        for (word, bits) in self.awake.iter().enumerate() {
-            for router in members(*bits) {
-                let state = &self.routers[word * 64 + router as usize];
-                let (base, words) = (state.port_base, state.words as usize);
-                let words = words..words + usize::from(state.ports).div_ceil(64);
-                for (place, waits) in self.waits[words].iter().enumerate() {
-                    let ports =
-                        members(waits.ripe).map(|bit| (base, base + place as u32 * 64 + bit));
-                    heads.extend(ports);
-                }
+        for router in self.awake_routers() {
+            let state = &self.routers[router as usize];
+            let (base, words) = (state.port_base, state.words as usize);
+            let words = words..words + usize::from(state.ports).div_ceil(64);
+            for (place, waits) in self.waits[words].iter().enumerate() {
+                let first = base + place as u32 * 64;
+                heads.extend(members(waits.ripe).map(|bit| (base, first + bit)));
             }
         }
         touch(heads.iter().map(|(_, port)| self.inputs[*port as usize].queues));

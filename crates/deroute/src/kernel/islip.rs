@@ -100,8 +100,9 @@ impl Switch {
 struct Port {
     /// Output that the input accepts first, or the number of ports, which is the first one again.
     pointer: u16,
-    /// Output that is granted to the input in this iteration, or `NOBODY`; the VC that can go there.
+    /// Output that is granted to the input in this iteration; `NOBODY` if none is.
     offer: u16,
+    /// VC of the input that can go there.
     vc: u8,
     /// Output to which the input is connected.
     output: u16,
@@ -474,11 +475,7 @@ impl Partition {
     /// Allocates in all switches that are awake, which have virtual output queues.
     pub(super) fn match_all(&mut self) {
         if let Some(mut islip) = self.islip.take() {
-            for (word, bits) in self.awake.iter().enumerate() {
-                for router in members(*bits) {
-                    islip.fetch(self, word as u32 * 64 + router);
-                }
-            }
+            self.awake_routers().for_each(|router| islip.fetch(self, router));
             self.each_awake(|partition, router| islip.match_ports(partition, router));
             islip.cross_all(self);
             self.islip = Some(islip);

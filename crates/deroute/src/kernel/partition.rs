@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::arrivals::Arrival;
-use super::fetch::touch;
+use super::fetch::{members, touch};
 use super::islip::Islip;
 use super::nic::Nics;
 use super::packet::{Flight, NONE, Packet, Pool};
@@ -41,7 +41,7 @@ pub(super) struct Partition {
     pub(super) on_arrival: bool,
     /// Those that have arrived in this cycle.
     pub(super) fresh: Vec<Arrival>,
-    /// Its state is larger than a cache, and windows too short to fetch all of it.
+    /// Its state is larger than a cache: what a cycle looks at is fetched before.
     pub(super) far: bool,
     /// Queues whose heads are looked at in this cycle, and the first port of their router, if that is so.
     pub(super) heads: Vec<(u32, u32)>,
@@ -134,13 +134,16 @@ impl Partition {
     #[inline(always)]
     pub(super) fn each_awake(&mut self, mut look: impl FnMut(&mut Self, u32)) {
         for word in 0..self.awake.len() {
-            let mut bits = std::mem::take(&mut self.awake[word]);
-            while bits != 0 {
-                let router = word as u32 * 64 + bits.trailing_zeros();
-                bits &= bits - 1;
-                look(self, router);
+            for bit in members(std::mem::take(&mut self.awake[word])) {
+                look(self, word as u32 * 64 + bit);
             }
         }
+    }
+
+    /// The routers that are awake.
+    pub(super) fn awake_routers(&self) -> impl Iterator<Item = u32> {
+        let words = self.awake.iter().enumerate();
+        words.flat_map(|(word, bits)| members(*bits).map(move |bit| word as u32 * 64 + bit))
     }
 
     /// Applies everything that is due. Within a cycle the order does not matter.
