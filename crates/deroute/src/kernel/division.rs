@@ -100,7 +100,7 @@ impl Division<'_> {
         partition.far = partition.inputs.len() >= FAR || cfg!(debug_assertions);
         let vcs = plant.classes.iter().map(|class| class.vcs).max().unwrap_or(0);
         partition.sharing = Sharing::new(plant, partition.outputs.len(), usize::from(vcs));
-        if plant.sensing != Sensing::Both || partition.watches.lengths {
+        if plant.lengths {
             partition.lengths = Lengths::new(plant.sensing, partition.outputs.len(), vcs);
         }
         partition

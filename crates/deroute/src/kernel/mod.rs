@@ -38,7 +38,7 @@ use crate::outcome::Outcome;
 use crate::probe::PathKind;
 use crate::probe::collect::Bins;
 use crate::routing::{self, Planner};
-use crate::spec::{Spec, SpecError};
+use crate::spec::{Sensing, Spec, SpecError};
 use crate::topology::{Hop, Peer, Topology};
 
 /// One simulation point, ready to run.
@@ -412,7 +412,9 @@ fn footprint(plant: &Plant) -> Footprint {
     let injection_queues = hosts * u64::from(plant.flows.classes());
     let vcs = plant.classes.iter().map(|c| u64::from(c.vcs)).max().unwrap_or(1);
     let per_port = bytes::<state::Input>() + bytes::<state::Output>();
-    let fixed = ports * per_port as u64
+    let rows = vcs * (u64::from(plant.lengths) + u64::from(plant.shares()))
+        + u64::from(plant.sensing == Sensing::Waiting);
+    let fixed = ports * (per_port as u64 + rows * bytes::<u32>() as u64)
         + plant.queues() * bytes::<state::Queue>() as u64
         + (links * vcs + injection_queues) * bytes::<u32>() as u64
         + if plant.voqs { islip::footprint(plant) } else { 0 }
@@ -420,7 +422,8 @@ fn footprint(plant: &Plant) -> Footprint {
         + routers * (bytes::<state::Router>() + bytes::<[u32; PathKind::ALL.len()]>()) as u64
         + 4 * u64::from(plant.horizon());
     let smallest = u64::from(plant.packet_sizes().0);
-    let packet = bytes::<packet::Slot>() as u64;
+    let decided = if plant.on_arrival { bytes::<state::Wish>() } else { 0 };
+    let packet = (bytes::<packet::Slot>() + decided) as u64;
     let deepest = plant.classes.iter().map(plant::LinkClass::memory).max();
     let in_network = (links * deepest.unwrap_or(0)).div_ceil(smallest);
     let host_queues = injection_queues * u64::from(plant.nic_queue()).div_ceil(smallest);

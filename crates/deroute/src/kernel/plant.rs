@@ -79,6 +79,8 @@ pub(crate) struct Plant {
     /// Packets are routed when they arrive.
     pub(crate) on_arrival: bool,
     pub(crate) sensing: Sensing,
+    /// Lengths of queues are kept beside the credits.
+    pub(crate) lengths: bool,
     /// Classes of VCs in each link class that share its spare VCs; empty if these are not used.
     pub(crate) shared_by: Vec<u8>,
     /// A VC takes a packet only while it is empty.
@@ -177,6 +179,7 @@ impl Plant {
             voqs: false,
             on_arrival: false,
             sensing,
+            lengths: sensing != Sensing::Both || agent.watches().lengths,
             shared_by,
             atomic: agent.atomic(),
             escape: agent.escape(),
@@ -367,6 +370,11 @@ impl Plant {
             bases.push(base);
         }
         bases
+    }
+
+    /// Do VCs share memory of their port?
+    pub(crate) fn shares(&self) -> bool {
+        self.classes.iter().any(|class| class.shared > 0)
     }
 
     /// Queues of all input ports.

@@ -19,10 +19,7 @@ pub(super) struct Sharing {
 impl Sharing {
     /// Nothing is taken behind so many outputs; none if no VCs share.
     pub(super) fn new(plant: &Plant, outputs: usize, vcs: usize) -> Option<Box<Self>> {
-        if plant.classes.iter().all(|class| class.shared == 0) {
-            return None;
-        }
-        Some(Box::new(Self { used: vec![0; outputs * vcs], vcs }))
+        plant.shares().then(|| Box::new(Self { used: vec![0; outputs * vcs], vcs }))
     }
 
     /// Phits that a VC of an output has taken.
