@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from deroute import _engine
-from deroute.cli import app
+from deroute.cli import app, execution
+from deroute.executors import Done, Event
 
 SMALL = """
 title = "A small network"
@@ -124,6 +125,38 @@ def test_the_command_runs_draws_judges_and_reports(
     where = tmp_path / "runs" / "reproduce" / "small" / "quick"
     assert (where / "3.2-bound.bound" / "throughput.png").stat().st_size > 0
     assert "| `an-eighth` | section 3.2.2 |" in (where / "REPORT.md").read_text()
+
+
+def test_a_cluster_measures_what_this_machine_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.chdir(tmp_path)
+    write("0.11")
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+    ) as cluster:
+        there = ["--executor", "dask", "--address", cluster.scheduler_address]
+        call("small", "3.2-bound", *there)
+    measured = rows("small")["an-eighth"]
+    assert "2 of 2 points were done before" in call("small", "3.2-bound")
+    assert rows("small")["an-eighth"] == measured
+    assert "local, dask" in call("small", "--executor", "slurm", code=2)
+
+
+def test_a_stopped_reproduction_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("0.11")
+
+    def stop(self: object, event: Event) -> None:
+        if isinstance(event, Done):
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr(execution._Bar, "_update", stop)
+        output = call("small", "3.2-bound", "--jobs", "1", code=130)
+    assert "Stopped with 1 points done and 1 to do" in output
+    assert "1 of 2 points were done before" in call("small", "3.2-bound", "--jobs", "1")
 
 
 def test_drawings_need_no_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
-from deroute import _engine, executors, plan, runner
+from deroute import _engine, plan
 from deroute import reproduce as papers
 from deroute.cli import app
+from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Threads, simulate
 from deroute.cli.plot import plot_directory, study
 from deroute.economics import charts
 from deroute.errors import InputError
-from deroute.executors import Event, Resources, Running
+from deroute.executors import Resources
 from deroute.experiment import Experiment
 from deroute.figures import Study
 from deroute.frame import load_results
@@ -68,9 +69,10 @@ def reproduce(
     tables: Annotated[
         Path | None, typer.Option(help="File of the tables; with --status of what is stored.")
     ] = None,
-    jobs: Annotated[
-        int, typer.Option(min=0, help="Points simulated at the same time; 0: one per core.")
-    ] = 0,
+    jobs: Jobs = 0,
+    threads: Threads = 1,
+    executor: ExecutorName = "local",
+    address: Address = None,
     formats: Annotated[list[str], typer.Option("--format", help="Formats of the figures.")] = [
         "png"
     ],
@@ -82,9 +84,10 @@ def reproduce(
     - `deroute reproduce thesis --chapter 2,3`
     - `deroute reproduce thesis 6.3-policies --scale paper`
     - `deroute reproduce thesis 5-7`
+    - `deroute reproduce fat-tree table-3 --scale paper --executor dask --address tcp://head:8786`
     - `deroute reproduce --status --report docs/reproduced.md`
     """
-    chapters = _chapters(chapter)
+    chapters, place = _chapters(chapter), Place(executor, Resources(jobs, threads, address))
     if show_status:
         known = _last(paper, item, chapters, scale=scale, directory=directory)
         _write_stored_tables(tables, known, scale or _SCALE, directory)
@@ -96,9 +99,7 @@ def reproduce(
     items = data.select(item, chapters)
     where = directory or _default_directory(data, scale)
 
-    def run(document: Mapping[str, Any]) -> tuple[Study, list[Path]]:
-        return _run(document, where, jobs, formats)
-
+    run = partial(_run, where=where, place=place, formats=formats)
     console, reports = app.out(), list[ItemReport]()
     for each in items:
         reports.append(papers.reproduce_item(data, each, scale, run, BuiltEngine))
@@ -106,8 +107,7 @@ def reproduce(
         status.keep(where, scale, reports[-1])
         print_item(console, reports[-1])
     if tables is not None:
-        page = tables_page(_engine.VERSION, data, scale, reports)
-        _write(tables, page)
+        _write(tables, tables_page(_engine.VERSION, data, scale, reports))
     name = "REPORT" if item is None else "-".join(item.split())
     _finish([(data, reports)], report or where / f"{name}.md")
 
@@ -205,28 +205,12 @@ def _draw(item: Item, where: Path, formats: Sequence[str]) -> list[Path]:
 
 
 def _run(
-    document: Mapping[str, Any], where: Path, jobs: int, formats: Sequence[str]
+    document: Mapping[str, Any], *, where: Path, place: Place, formats: Sequence[str]
 ) -> tuple[Study, list[Path]]:
     """Run what is missing of an experiment document, and draw its figures."""
-    experiment = Experiment.from_document(document)
-    directory = where / experiment.name
-    checked = plan.check_experiment(experiment)
-    todo = runner.unfinished(checked.points, directory)
-    report = runner.Report(total=len(checked.points), kept=len(checked.points) - len(todo))
-    columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeElapsedColumn())
-    bar = Progress(*columns, console=app.err(), disable=not todo)
-    task = bar.add_task(experiment.name, total=len(todo))
-
-    def watch(event: Event) -> None:
-        bar.start()
-        bar.advance(task, 0 if isinstance(event, Running) else 1)
-
-    pool = executors.make("local", Resources(jobs, 1, None))
-    try:
-        runner.run_points(experiment, todo, directory, pool, report=report, watch=watch)
-    finally:
-        if bar.live.is_started:
-            bar.stop()
+    checked = plan.check_experiment(Experiment.from_document(document))
+    directory = where / checked.experiment.name
+    report = simulate(checked, directory, place)
     for failure in report.failed:
         app.err().print(f"[bold red]failed:[/] {escape(f'{failure.point}: {failure.message}')}")
     figures = plot_directory(directory, formats) if report.left < report.total else []
