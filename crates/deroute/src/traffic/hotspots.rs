@@ -8,18 +8,17 @@
 //! # Source
 //! Rocher-Gonzalez et al. 5.1: with `pattern = "uniform"` and a load of 1, HS10-1 has
 //! `sources = { random = { share = 0.1 } }` and `destinations = { scattered = 1 }`, HS25-4 a share of 0.25
-//! and `scattered = 4`, `assignment = "in_blocks"`, IHS a share of 0.2 and `destinations = { up_ports = { stage = 2 } }`.
+//! and `scattered = 4`, IHS a share of 0.2 and `destinations = { up_ports = { stage = 2 } }`.
 //!
 //! # Parameters
-//! `sources` (default: all hosts), `destinations`, their `assignment` to the sources (default
-//! `in_turn`), `share` of their packets (default 1), `start` and `stop` (default: the whole run).
+//! `sources` (default: all hosts), `destinations`, `share` of their packets (default 1), `start` and
+//! `stop` (default: the whole run).
 //!
 //! # Limits
 //! Times count from the beginning of the measurement, so they need a warm-up of fixed length.
 //! `scattered` are hosts 600, 3400, 5200 and 9500 of the paper's 11,664; in other networks the nearest
 //! ones with the same number modulo 3, whose switch has the same number modulo 3, and in the same third
-//! of the network. The paper does not say which sources send to which hot node, which ports IHS makes hot,
-//! nor how many: see decision 6.
+//! of the network. The paper does not say which ports IHS makes hot, nor how many: see decision 6.
 //!
 //! # Example
 //! ```toml
@@ -46,9 +45,6 @@ pub struct Hotspot {
     pub sources: Sources,
     /// The hosts that they send to.
     pub destinations: Destinations,
-    /// Which source sends to which destination of `each`, `scattered` or `up_ports`. Default `in_turn`.
-    #[serde(default, skip_serializing_if = "Assignment::is_default")]
-    pub assignment: Assignment,
     /// Share of their packets that goes there, above 0 and up to 1. Default 1.
     #[serde(default = "super::spec::full")]
     pub share: f64,
@@ -90,12 +86,12 @@ pub enum Sources {
 pub enum Destinations {
     /// Each packet goes to any of these.
     Any(Vec<u32>),
-    /// Each source sends to one of these.
+    /// Each source sends to one of these; the sources take them in turn.
     Each(Vec<u32>),
     /// Each source sends to one of the first so many hot nodes of Rocher-Gonzalez et al.
     Scattered(u32),
-    /// Ports that lead up a fat tree become hot, in every subtree others. Each source of a
-    /// subtree has one of its ports, and sends to any of the hosts elsewhere that it reaches by D-mod-K over it.
+    /// Ports that lead up a fat tree become hot, in every subtree others. The sources of a subtree take its
+    /// ports in turn, and each sends to any of the hosts elsewhere that it reaches by D-mod-K over its port.
     UpPorts {
         /// Level of the switches whose ports become hot, and of the subtrees. Default 2.
         #[serde(default = "second")]
@@ -104,32 +100,6 @@ pub enum Destinations {
         #[serde(default = "first")]
         ports: u32,
     },
-}
-
-/// Which source of a hot spot sends to which of its destinations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Assignment {
-    /// The sources, in the order of their numbers, take the destinations in turn: neighbours send to
-    /// different ones.
-    #[default]
-    InTurn,
-    /// As many consecutive sources for each destination: neighbours send to the same one.
-    InBlocks,
-}
-
-impl Assignment {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// The destination, below `each`, of source `rank` of `sources`.
-    fn of(self, rank: usize, sources: usize, each: usize) -> usize {
-        match self {
-            Self::InTurn => rank % each,
-            Self::InBlocks => rank * each / sources,
-        }
-    }
 }
 
 fn second() -> u32 {
@@ -229,12 +199,12 @@ fn spot(
     let hosts = setting.topology.hosts();
     let mut targets_of = vec![COLD; hosts as usize];
     let each = lists.len() / (hosts / subtree) as usize;
-    for group in sources.chunk_by(|a, b| a / subtree == b / subtree) {
-        let first = (group[0] / subtree) as usize * each;
-        for (rank, &source) in group.iter().enumerate() {
-            let target = first + spec.assignment.of(rank, group.len(), each);
-            targets_of[source as usize] = target as u16;
-        }
+    let (mut rank, mut last) = (0, 0);
+    for source in sources {
+        let tree = (source / subtree) as usize;
+        rank = if tree == last { rank } else { 0 };
+        targets_of[source as usize] = (tree * each + rank % each) as u16;
+        (rank, last) = (rank + 1, tree);
     }
     Ok(Spot { from, to, share, targets_of, targets: lists })
 }
@@ -298,8 +268,8 @@ fn sources(
     Ok(chosen)
 }
 
-/// Lists of destinations. Subtrees of so many hosts, in order, have as many lists each, for the sources
-/// of their own.
+/// Lists of destinations. Subtrees of so many hosts, in order, have as many lists each; the sources of a
+/// subtree take its lists in turn.
 struct Targets {
     lists: Vec<Vec<u32>>,
     subtree: u32,
@@ -460,40 +430,13 @@ mod tests {
             assert!(ports.insert(list[0] % 324), "{list:?}");
         }
         let destinations = Destinations::UpPorts { stage: 2, ports: 2 };
-        let (sources, assignment) = (Sources::All, Assignment::InTurn);
-        let (share, start, stop) = (1.0, None, None);
-        let mut spec = Hotspot { sources, destinations, assignment, share, start, stop };
+        let (sources, share, start, stop) = (Sources::All, 1.0, None, None);
+        let spec = Hotspot { sources, destinations, share, start, stop };
         let scale = Scale::new("1 ns", "25 B").unwrap();
         let hot = spot(&spec, "", &scale, &setting, None).unwrap();
         for host in 0..11_664 {
             assert_eq!(usize::from(hot.targets_of[host]), host / 324 * 2 + host % 2);
         }
-        spec.assignment = Assignment::InBlocks;
-        let hot = spot(&spec, "", &scale, &setting, None).unwrap();
-        for host in 0..11_664 {
-            assert_eq!(usize::from(hot.targets_of[host]), host / 162);
-        }
-    }
-
-    /// Blocks are of the same size, give or take one, and consecutive.
-    #[test]
-    fn sources_in_blocks() {
-        let topology = tree(12);
-        let setting = Setting { topology: &*topology, seed: 3 };
-        let scale = Scale::new("1 ns", "25 B").unwrap();
-        let spec = Hotspot {
-            sources: Sources::Hosts((100..143).collect()),
-            destinations: Destinations::Each(vec![5, 9, 7, 300]),
-            assignment: Assignment::InBlocks,
-            share: 1.0,
-            start: None,
-            stop: None,
-        };
-        let hot = spot(&spec, "", &scale, &setting, None).unwrap();
-        let targets = &hot.targets_of[100..143];
-        assert!(targets.is_sorted());
-        let sizes: Vec<usize> = targets.chunk_by(|a, b| a == b).map(<[u16]>::len).collect();
-        assert_eq!(sizes, [11, 11, 11, 10]);
     }
 
     /// A tenth of the hosts, none of them hot; the targets are taken in turn.
@@ -504,7 +447,6 @@ mod tests {
         let spec = |sources| Hotspot {
             sources,
             destinations: Destinations::Each(vec![5, 9]),
-            assignment: Assignment::InTurn,
             share: 0.25,
             start: Some(100.into()),
             stop: None,
