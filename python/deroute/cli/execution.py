@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -42,8 +42,8 @@ Address = Annotated[
 class Place:
     """Where points are simulated. Raises `InputError` if there is no such executor."""
 
-    executor: str = "local"
-    resources: Resources = field(default_factory=Resources)
+    executor: str
+    resources: Resources
 
     def __post_init__(self) -> None:
         executors.known(self.executor)
