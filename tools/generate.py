@@ -1,4 +1,7 @@
-"""Writes the files that are generated from the code; with --check, says which are out of date."""
+"""Writes the files that are generated from the code and from published verdicts.
+
+With --check it says which are out of date.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from deroute import _engine
+from deroute import reproduce as papers
+from deroute.reproduce import report, status
 from deroute.schema import experiment_schema
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -78,11 +83,22 @@ def _algorithm(path: Path, headings: Sequence[str]) -> str:
     return f"\n### {title.rstrip('.')}\n{body}\n"
 
 
+def reproduced_page() -> str:
+    """Every claim with its published verdict."""
+    known = []
+    for folder in papers.folders([ROOT / "reproduce"]).values():
+        paper = papers.read_paper(folder)
+        places = [(scale, folder) for scale in paper.scales]
+        known.append((paper, status.kept(paper.items, places, _engine.VERSION)))
+    return report.markdown(_engine.VERSION, known)
+
+
 FILES: Mapping[str, Callable[[], str]] = {
     "schemas/experiment.schema.json": schema_file,
     "docs/reference/spec.md": spec_page,
     "docs/reference/outcome.md": outcome_page,
     "docs/reference/algorithms.md": algorithms_page,
+    "docs/reproduced.md": reproduced_page,
 }
 
 

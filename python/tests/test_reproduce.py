@@ -157,7 +157,7 @@ def test_a_finding_explains_a_difference(paper: Paper) -> None:
     item = dataclasses.replace(item, claims=known)
     report = reproduce_item(paper, item, "quick", run, FakeEngine)
     assert report.judgements[1].verdict == DIFFERS
-    assert report.judgements[1].reason == "known"
+    assert report.judgements[1].why == "known"
     assert not any(each.fails for each in report.judgements)
     assert summary(report.judgements).startswith("3 claims")
 
@@ -173,8 +173,8 @@ def test_a_finding_explains_only_while_its_evidence_holds(
     item = dataclasses.replace(item, claims=(known,))
     (judgement,) = reproduce_item(paper, item, "quick", run, FakeEngine).judgements
     assert (judgement.verdict, judgement.fails) == (DIFFERS, fails)
-    assert judgement.reason.startswith("known [evidence: ") != fails
-    assert ("the finding does not hold" in judgement.reason) == fails
+    assert judgement.why.startswith("known [evidence: ") != fails
+    assert ("the finding does not hold" in judgement.why) == fails
 
 
 def test_evidence_needs_a_finding(tmp_path: Path) -> None:

@@ -240,6 +240,36 @@ def test_changed_checks_and_older_engines_are_told(
     assert f"measured by Deroute 0.0.1, not {_engine.VERSION}" in older[5]
 
 
+def test_published_verdicts_count_until_a_run_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = write("0.11")
+    call("small", "--jobs", "1", "--dir", "elsewhere")
+    published = Path("elsewhere/verdicts").rename(folder / "verdicts")
+    file = published / "3.2-bound.quick.json"
+    kept: dict[str, Any] = json.loads(file.read_text())
+    kept["an-eighth"]["day"] = "2020-02-29"
+    file.write_text(json.dumps(kept))
+    assert rows("small")["an-eighth"][4] == "2020-02-29"
+    assert rows("small", "--dir", "elsewhere")["an-eighth"][2] == "never measured"
+    call("small", "3.2-bound", "--jobs", "1")
+    assert rows("small")["an-eighth"][4] > "2020-02-29"
+
+
+def test_verdicts_of_another_layout_count_as_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("0.11")
+    call("small", "3.2-bound", "--jobs", "1")
+    (file,) = Path("runs").rglob("verdicts/3.2-bound.quick.json")
+    kept: dict[str, Any] = json.loads(file.read_text())
+    del kept["an-eighth"]["evidence"]
+    file.write_text(json.dumps(kept))
+    assert rows("small")["an-eighth"][2] == "never measured"
+
+
 def test_the_day_is_that_of_the_simulations(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,14 +11,16 @@ import pytest
 from typer.testing import CliRunner
 
 import synthetic
+from deroute import _engine
 from deroute.cli import app
 from deroute.figures import read_figures
-from deroute.reproduce import Claim, read_paper
+from deroute.reproduce import Claim, read_paper, status
 from deroute.reproduce.engine import BuiltEngine
 from deroute.reproduce.evidence import Evidence, NotSettledError
 from deroute.reproduce.experiments import documents
 from deroute.reproduce.measures import CATALOGUE, call
 from deroute.reproduce.paper import Check
+from deroute.reproduce.verdict import NEVER_MEASURED
 
 ROOT = Path(__file__).parents[2] / "reproduce"
 
@@ -45,6 +47,16 @@ def test_papers_are_well_formed_at_every_scale(name: str, scale: str) -> None:
         for claim in item.claims:
             for check in (*claim.checks, *claim.evidence):
                 _points_exist(claim.id, check, found)
+
+
+@pytest.mark.parametrize("name", ["thesis", "hyperx", "fat-tree"])
+def test_every_claim_has_a_published_verdict(name: str) -> None:
+    paper = read_paper(ROOT / name)
+    places = [(scale, ROOT / name) for scale in paper.scales]
+    for report in status.kept(paper.items, places, _engine.VERSION):
+        for judgement in report.judgements:
+            assert judgement.verdict != NEVER_MEASURED, judgement.claim.id
+            assert not judgement.fails, judgement.claim.id
 
 
 def _points_exist(claim: str, check: Check, found: Mapping[str, Any]) -> None:

@@ -85,7 +85,7 @@ def reproduce(
     - `deroute reproduce thesis 6.3-policies --scale paper`
     - `deroute reproduce thesis 5-7`
     - `deroute reproduce fat-tree table-3 --scale paper --executor dask --address tcp://head:8786`
-    - `deroute reproduce --status --report docs/reproduced.md`
+    - `deroute reproduce --status --report claims.md`
     """
     chapters, place = _chapters(chapter), Place(executor, Resources(jobs, threads, address))
     if show_status:
@@ -125,16 +125,17 @@ def _last(
         raise InputError.of("is missing: whose items or results?", "PAPER", papers.folders(_ROOTS))
     found = papers.folders(_ROOTS).values() if paper is None else [papers.find(paper, _ROOTS)]
     known: list[PaperReport] = []
-    for data in map(papers.read_paper, found):
+    for folder in found:
+        data = papers.read_paper(folder)
         if scale is not None:
             data.check_scale(scale)
-        wanted = {
-            each: directory or _default_directory(data, each)
-            for each in data.scales
-            if scale in (None, each)
-        }
+        places: list[tuple[str, Path]] = []
+        for each in data.scales if scale is None else (scale,):
+            published = [] if directory else [folder]
+            own = directory or _default_directory(data, each)
+            places += [(each, where) for where in (*published, own)]
         items = data.select(item, chapters)
-        known.append((data, status.kept(data, items, wanted, _engine.VERSION)))
+        known.append((data, status.kept(items, places, _engine.VERSION)))
     return known
 
 

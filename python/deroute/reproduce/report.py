@@ -160,7 +160,7 @@ def _measured(judgement: Judgement) -> str:
 
 def _why(judgement: Judgement) -> str:
     scope = f"scope: {judgement.claim.scope}" if judgement.claim.scope else ""
-    return "; ".join(part for part in (judgement.reason, judgement.stale, scope) if part)
+    return "; ".join(part for part in (judgement.why, judgement.stale, scope) if part)
 
 
 def _markdown_row(judgement: Judgement) -> str:

@@ -1,7 +1,8 @@
 """Verdicts that outlive a run: what every claim came to when it was last measured.
 
 A run writes one file for each item that it has judged, `verdicts/ITEM.SCALE.json` in its result
-directory; runs of other items and scales leave it alone.
+directory; runs of other items and scales leave it alone. Such files in the folder of the paper are
+the published ones.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from deroute.reproduce.paper import Claim, Item, Paper, PaperError
+from deroute.reproduce.paper import Claim, Item, PaperError
 from deroute.reproduce.report import ItemReport
 from deroute.reproduce.verdict import NEVER_MEASURED, NOT_SETTLED, Judgement
 from deroute.spec import fingerprint
 
-_KEPT = ("verdict", "measured", "reason", "explained", "engine", "day")
+_LISTS = ("measured", "evidence")
+_KEPT = ("verdict", "reason", "explained", "engine", "day", *_LISTS)
 
 
 def keep(directory: Path, scale: str, report: ItemReport) -> None:
@@ -35,16 +37,16 @@ def keep(directory: Path, scale: str, report: ItemReport) -> None:
 
 
 def kept(
-    paper: Paper, items: Sequence[Item], directories: Mapping[str, Path], engine: str
+    items: Sequence[Item], places: Sequence[tuple[str, Path]], engine: str
 ) -> list[ItemReport]:
-    """The last verdict on every claim, from the result directories of the paper's scales.
+    """The last verdict on every claim, from places: scales and directories with verdicts of them.
 
     A measurement by the present version of the engine comes before one by another, and then the
-    scale that stands later in the paper's file, which is the more thorough one.
+    place that stands later.
     """
     reports = []
     for item in items:
-        files = {scale: _read(_file(where, item, scale)) for scale, where in directories.items()}
+        files = [(scale, _read(_file(where, item, scale))) for scale, where in places]
         judgements = []
         for claim in item.claims:
             known = list(_known(claim, files))
@@ -75,15 +77,19 @@ def _checks(claim: Claim) -> str:
     return fingerprint(json.dumps(checks, sort_keys=True))
 
 
-def _known(claim: Claim, files: Mapping[str, Mapping[str, Any]]) -> Iterator[Judgement]:
-    """Measurements of a claim as it is now, in the order of the scales."""
+#: Scales, and the verdicts on the claims of an item at them.
+_Files = Sequence[tuple[str, Mapping[str, Any]]]
+
+
+def _known(claim: Claim, files: _Files) -> Iterator[Judgement]:
+    """Measurements of a claim as it is now, in the order of the files."""
     if claim.unsettled is not None:
         return
-    for scale, claims in files.items():
+    for scale, claims in files:
         entry = claims.get(claim.id)
-        if entry is not None and entry["checks"] == _checks(claim):
+        if entry is not None and entry["checks"] == _checks(claim) and entry.keys() >= {*_KEPT}:
             values = {name: entry[name] for name in _KEPT}
-            values["measured"] = tuple(values["measured"])
+            values |= {name: tuple(values[name]) for name in _LISTS}
             values["explained"] &= claim.finding is not None
             yield Judgement(claim, scale=scale, **values)
 
@@ -95,9 +101,9 @@ def _with_engine(judgement: Judgement, engine: str) -> Judgement:
     return replace(judgement, stale=f"measured by Deroute {judgement.engine}, not {engine}")
 
 
-def _unmeasured(claim: Claim, files: Mapping[str, Mapping[str, Any]]) -> Judgement:
+def _unmeasured(claim: Claim, files: _Files) -> Judgement:
     if claim.unsettled is not None:
         return Judgement(claim, NOT_SETTLED, (), claim.unsettled)
-    changed = any(claim.id in claims for claims in files.values())
+    changed = any(claim.id in claims for _, claims in files)
     stale = "the checks have changed since the last measurement" if changed else ""
     return Judgement(claim, NEVER_MEASURED, (), "", stale=stale)

@@ -25,6 +25,8 @@ class Judgement:
     #: One entry per check.
     measured: tuple[str, ...]
     reason: str
+    #: What was measured for the evidence of the finding, one entry per check.
+    evidence: tuple[str, ...] = ()
     #: A finding explains the difference, and its evidence holds.
     explained: bool = False
     #: Scale, version of the engine and day (UTC) of the measurement; empty if there is none.
@@ -33,6 +35,14 @@ class Judgement:
     day: str = ""
     #: Why this is not what the present engine says of the claim as it is now; empty if it is.
     stale: str = ""
+
+    @property
+    def why(self) -> str:
+        """The finding that explains the difference, as it is worded now, or else the reason."""
+        if not self.explained:
+            return self.reason
+        known = f" [evidence: {'; '.join(self.evidence)}]" if self.evidence else ""
+        return f"{self.claim.finding}{known}"
 
     @property
     def fails(self) -> bool:
@@ -50,8 +60,7 @@ def judge(claim: Claim, evidence: Evidence) -> Judgement:
     holds, numbers, doubt = _settle(claim.evidence, evidence)
     if holds != REPRODUCED:
         return Judgement(claim, verdict, measured, f"{reason}; the finding does not hold: {doubt}")
-    note = f"{claim.finding} [evidence: {'; '.join(numbers)}]" if numbers else claim.finding
-    return Judgement(claim, verdict, measured, note, explained=True)
+    return Judgement(claim, verdict, measured, reason, evidence=numbers, explained=True)
 
 
 def _settle(checks: Sequence[Check], evidence: Evidence) -> tuple[str, tuple[str, ...], str]:
