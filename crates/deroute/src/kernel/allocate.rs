@@ -22,47 +22,50 @@ pub(super) enum Room {
 }
 
 impl Partition {
-    /// Allocates in one router: rounds of input and output arbitration. Inputs that lost in one
-    /// round try again in the next.
-    #[inline(never)]
-    pub(super) fn allocate(&mut self, router: u32) {
-        let state = &self.routers[router as usize];
-        let (base, words) = (state.port_base, state.words as usize);
-        let word_count = usize::from(state.ports).div_ceil(64);
+    /// Allocates: rounds of input and output arbitration, in all routers at once, which do not need each
+    /// other. Inputs that lost in one round try again in the next.
+    pub(super) fn allocate(&mut self) {
+        if self.watches.blocked {
+            self.note_lookers();
+        }
         let mut round = 1;
         loop {
-            for word in 0..word_count {
-                let mut bits = std::mem::take(&mut self.waits[words + word].ripe);
-                while bits != 0 {
-                    let port = (word as u32) * 64 + bits.trailing_zeros();
-                    bits &= bits - 1;
-                    self.request(router, base, port as u16);
-                }
-            }
+            let mut ripe = std::mem::take(&mut self.ripe);
+            ripe.drain(|port| self.request(port));
+            self.ripe = ripe;
             for index in 0..std::mem::take(&mut self.requested_count) {
-                self.serve(base, self.requested[index]);
+                self.serve(self.requested[index]);
             }
             if self.losers.is_empty() || round == self.plant.allocator.iterations {
                 break;
             }
             round += 1;
             while let Some(port) = self.losers.pop() {
-                self.waits[words + usize::from(port / 64)].ripe |= 1 << (port % 64);
+                self.ripe.insert(port);
             }
         }
         // Whoever lost the last round tries again.
         while let Some(port) = self.losers.pop() {
-            self.ripen_at(base + u32::from(port), self.now + 1);
+            self.ripen_at(port, self.now + 1);
         }
-        if self.watches.blocked {
-            self.tell_blocked(router, base);
+        while let Some(router) = self.lookers.pop() {
+            self.tell_blocked(router);
         }
     }
 
+    /// Notes the routers with a port that is going to be looked at, the last one first.
+    fn note_lookers(&mut self) {
+        let mut lookers = std::mem::take(&mut self.lookers);
+        lookers.extend(self.ripe.iter().map(|port| self.inputs[port as usize].router));
+        lookers.dedup();
+        lookers.reverse();
+        self.lookers = lookers;
+    }
+
     /// Tells the routing algorithm which heads of injection queues were considered in vain.
-    fn tell_blocked(&mut self, router: u32, base: u32) {
+    fn tell_blocked(&mut self, router: u32) {
         let state = &self.routers[router as usize];
-        let ports = base..base + u32::from(state.ports);
+        let ports = state.port_base..state.port_base + u32::from(state.ports);
         // Hosts have the first ports. An algorithm that is told reconsiders, so that an idle port was
         // looked at.
         for port in ports {
@@ -84,15 +87,13 @@ impl Partition {
 
     /// Input arbitration: the port requests an output for one of its heads, if any can go.
     #[inline(always)]
-    fn request(&mut self, router: u32, base: u32, port: u16) {
-        let index = (base + u32::from(port)) as usize;
-        let input = &self.inputs[index];
-        if input.busy_until > self.now {
-            let at = input.busy_until;
-            self.ripen_at(index as u32, at);
+    fn request(&mut self, port: u32) {
+        let index = port as usize;
+        let Input { busy_until, occupied, queues, router, base, .. } = self.inputs[index];
+        if busy_until > self.now {
+            self.ripen_at(port, busy_until);
             return;
         }
-        let (occupied, queues) = (input.occupied, input.queues);
         let mut ripe_at = Cycle::MAX;
         let chosen = if occupied.is_power_of_two() {
             // Mostly there is nothing to choose.
@@ -104,7 +105,7 @@ impl Partition {
         };
         let Some(vc) = chosen else {
             if ripe_at != Cycle::MAX {
-                self.ripen_at(index as u32, ripe_at);
+                self.ripen_at(port, ripe_at);
             }
             return;
         };
@@ -114,10 +115,12 @@ impl Partition {
         if self.plant.allocator.pointer == Pointer::OnRequest {
             input.pointer = vc + 1;
         }
-        let output = &mut self.outputs[(base + u32::from(out)) as usize];
+        let out = base + u32::from(out);
+        let output = &mut self.outputs[out as usize];
         // Without a branch: whether an output has been requested is hardly predictable.
         self.requested[self.requested_count] = out;
         self.requested_count += usize::from(output.requests == 0);
+        let port = (port - base) as u16;
         input.next_request = std::mem::replace(&mut output.first_request, port);
         output.requests += 1;
     }
@@ -174,8 +177,7 @@ impl Partition {
             Room::WithCredits => {
                 let out = self.queues[queue].wish.out;
                 self.outputs[(base + u32::from(out)) as usize].awaited = true;
-                let Input { word, bit, .. } = self.inputs[input];
-                self.waits[word as usize].starved |= 1 << bit;
+                self.starved.insert(input as u32);
             }
         }
         false
@@ -283,9 +285,11 @@ impl Partition {
     }
 
     /// Output arbitration: grants one request, or all of them in an ideal switch.
-    fn serve(&mut self, base: u32, out: u16) {
-        let output = &mut self.outputs[(base + u32::from(out)) as usize];
+    fn serve(&mut self, out: u32) {
+        let output = &mut self.outputs[out as usize];
         let (requests, first) = (std::mem::take(&mut output.requests), output.first_request);
+        let base = self.routers[output.router as usize].port_base;
+        let out = (out - base) as u16;
         if requests == 1 {
             self.grant(base, first, out);
             return;
@@ -308,7 +312,7 @@ impl Partition {
                     // Its only head wants this output: nothing to try before it is idle.
                     self.ripen_at(index, busy_until);
                 } else {
-                    self.losers.push(port);
+                    self.losers.push(index);
                 }
             }
             port = next;
@@ -362,7 +366,7 @@ impl Partition {
             if matches!(self.fits(base, queue), Room::Enough) {
                 self.grant(base, port, out);
             } else {
-                self.losers.push(port);
+                self.losers.push(base + u32::from(port));
             }
         }
         self.rivals = rivals;

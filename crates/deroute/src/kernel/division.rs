@@ -8,9 +8,10 @@ use super::nic::Nics;
 use super::packet::{NONE, Pool};
 use super::partition::Partition;
 use super::plant::Plant;
+use super::ports::PortSet;
 use super::queues::Lengths;
 use super::sharing::Sharing;
-use super::state::{Host, Input, Link, Mail, NEAR, Output, PortKind, Queue, Router, Waits};
+use super::state::{Host, Input, Link, Mail, NEAR, Output, PortKind, Queue, Router};
 use super::wheel::Wheel;
 use crate::ids::{Cycle, HostId, PortId, RouterId};
 use crate::probe::PathKind;
@@ -46,8 +47,6 @@ impl Division<'_> {
         let (first, end) = (self.firsts[index as usize], self.firsts[index as usize + 1]);
         let routing = (plant.routing.agent)(RouterId(first), end - first);
         let horizon = plant.horizon();
-        let ports = (first..end).map(|router| plant.topology.radix(RouterId(router)));
-        let widest = ports.max().unwrap_or(0);
         let mut partition = Partition {
             plant: Arc::clone(plant),
             index,
@@ -67,7 +66,8 @@ impl Division<'_> {
             credits: Vec::new(),
             sharing: None,
             lengths: Lengths::default(),
-            waits: Vec::new(),
+            ripe: PortSet::default(),
+            starved: PortSet::default(),
             islip: plant.voqs.then(|| Box::new(Islip::new(plant))),
             hosts: Vec::new(),
             queued: Vec::new(),
@@ -84,9 +84,10 @@ impl Division<'_> {
             awake: vec![0; (end - first).div_ceil(64) as usize],
             dirty: Vec::new(),
             outgoing: Vec::new(),
-            requested: vec![0; usize::from(widest) + 1].into(),
+            requested: Box::default(),
             requested_count: 0,
             losers: Vec::new(),
+            lookers: Vec::new(),
             rivals: Vec::new(),
             outbox: (0..self.firsts.len() - 1).map(|_| Mail::default()).collect(),
             collector: Collector::new(),
@@ -96,8 +97,12 @@ impl Division<'_> {
         for router in first..end {
             self.add_router(&mut partition, RouterId(router));
         }
+        let ports = partition.inputs.len();
+        partition.ripe = PortSet::new(ports);
+        partition.starved = PortSet::new(ports);
+        partition.requested = vec![0; ports + 1].into();
         // Tests always fetch: it must not matter.
-        partition.far = partition.inputs.len() >= FAR || cfg!(debug_assertions);
+        partition.far = ports >= FAR || cfg!(debug_assertions);
         let vcs = plant.classes.iter().map(|class| class.vcs).max().unwrap_or(0);
         partition.sharing = Sharing::new(plant, partition.outputs.len(), usize::from(vcs));
         if plant.lengths {
@@ -109,15 +114,10 @@ impl Division<'_> {
     fn add_router(&self, partition: &mut Partition, id: RouterId) {
         let topology = &*self.plant.topology;
         let (ports, local) = (topology.radix(id), partition.routers.len() as u32);
-        let words = partition.waits.len() as u32;
-        partition
-            .waits
-            .resize_with((words + u32::from(ports).div_ceil(64)) as usize, Waits::default);
         partition.routers.push(Router {
             id,
             port_base: partition.inputs.len() as u32,
             ports,
-            words,
             dirty: false,
             rng: Stream::new(self.plant.times.seed, Owner::Router(id.0)),
         });
@@ -154,8 +154,7 @@ impl Division<'_> {
             occupied: 0,
             upstream: link,
             router: local,
-            word: partition.routers[local as usize].words + u32::from(port.0) / 64,
-            bit: (port.0 % 64) as u8,
+            base: partition.routers[local as usize].port_base,
             pointer: 0,
             vcs,
             request: 0,

@@ -42,19 +42,12 @@ impl Partition {
     /// The heads that are looked at in this cycle, and what they want.
     pub(super) fn fetch_heads(&mut self) {
         let mut heads = std::mem::take(&mut self.heads);
-        for router in self.awake_routers() {
-            let state = &self.routers[router as usize];
-            let (base, words) = (state.port_base, state.words as usize);
-            let words = words..words + usize::from(state.ports).div_ceil(64);
-            for (place, waits) in self.waits[words].iter().enumerate() {
-                let first = base + place as u32 * 64;
-                heads.extend(members(waits.ripe).map(|bit| (base, first + bit)));
-            }
-        }
+        heads.extend(self.ripe.iter().map(|port| (0, port)));
         touch(heads.iter().map(|(_, port)| self.inputs[*port as usize].queues));
         for index in 0..heads.len() {
-            let (base, port) = heads[index];
-            let input = &self.inputs[port as usize];
+            let input = &self.inputs[heads[index].1 as usize];
+            let base = input.base;
+            heads[index].0 = base;
             let mut vcs = members(input.occupied).map(|vc| input.queues + vc);
             heads[index].1 = vcs.next().unwrap_or(input.queues);
             heads.extend(vcs.map(|queue| (base, queue)));

@@ -19,6 +19,7 @@ mod nic;
 mod packet;
 mod partition;
 mod plant;
+mod ports;
 mod queues;
 mod sharing;
 mod state;

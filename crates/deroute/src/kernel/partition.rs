@@ -1,7 +1,7 @@
 //! Some consecutive routers and their hosts, simulated alone for a window of time.
 //!
 //! A cycle: apply everything that arrives (heads, credits, messages, new packets); let routing
-//! algorithms look at queues that changed; allocate in every router with a ripe port. A port is
+//! algorithms look at queues that changed; allocate for every ripe port. A port is
 //! ripe when something that its heads wait for has changed, so that sleeping ports cost nothing.
 
 use std::sync::Arc;
@@ -12,10 +12,11 @@ use super::islip::Islip;
 use super::nic::Nics;
 use super::packet::{Flight, NONE, Packet, Pool};
 use super::plant::Plant;
+use super::ports::PortSet;
 use super::queues::{Lengths, PortQueues};
 use super::sharing::Sharing;
 use super::state::{
-    Host, Input, Link, Mail, Output, PortKind, Queue, Router, Waits, Wish, credit, read_credit,
+    Host, Input, Link, Mail, Output, PortKind, Queue, Router, Wish, credit, read_credit,
 };
 use super::wheel::Wheel;
 use crate::ids::{Cycle, PortId, RouterId};
@@ -50,8 +51,10 @@ pub(super) struct Partition {
     /// What VCs have taken, where some share memory.
     pub(super) sharing: Option<Box<Sharing>>,
     pub(super) lengths: Lengths,
-    /// What the input ports of each router wait for.
-    pub(super) waits: Vec<Waits>,
+    /// Input ports that are to be looked at in this cycle.
+    pub(super) ripe: PortSet,
+    /// Input ports with a head that waits for credits.
+    pub(super) starved: PortSet,
     /// The same, where inputs have a queue per output.
     pub(super) islip: Option<Box<Islip>>,
     pub(super) hosts: Vec<Host>,
@@ -75,15 +78,17 @@ pub(super) struct Partition {
     /// Messages on their way: sender and content, by slot.
     pub(super) messages: Vec<(RouterId, u32)>,
     pub(super) free_messages: Vec<u32>,
-    /// Routers with a ripe port, one bit each.
+    /// Routers with virtual output queues that are to be looked at, one bit each.
     pub(super) awake: Vec<u64>,
     pub(super) dirty: Vec<u32>,
     pub(super) outgoing: Vec<Message>,
     /// Outputs that are requested in this round, each once; `requested_count` of them, and room for
     /// one more.
-    pub(super) requested: Box<[u16]>,
+    pub(super) requested: Box<[u32]>,
     pub(super) requested_count: usize,
-    pub(super) losers: Vec<u16>,
+    pub(super) losers: Vec<u32>,
+    /// Routers with a port that is looked at in this cycle, if the routing algorithm is told of blocked heads.
+    pub(super) lookers: Vec<u32>,
     /// Ports that request one output of an ideal switch.
     pub(super) rivals: Vec<u16>,
     /// Mail for each partition.
@@ -124,7 +129,7 @@ impl Partition {
                 if self.far {
                     self.fetch_heads();
                 }
-                self.each_awake(Self::allocate);
+                self.allocate();
             }
             self.now = now + 1;
         }
@@ -165,10 +170,7 @@ impl Partition {
         let mut ripenings = std::mem::take(&mut self.ripenings);
         ripenings.drain(now, |ports| match self.islip {
             None => {
-                if self.far {
-                    touch(ports.iter().map(|port| self.inputs[*port as usize].router));
-                }
-                ports.iter().for_each(|port| self.ripen(*port));
+                ports.iter().for_each(|port| self.ripe.insert(*port));
             }
             Some(_) => self.release_all(ports),
         });
@@ -208,14 +210,6 @@ impl Partition {
         self.awake[router as usize / 64] |= 1 << (router % 64);
     }
 
-    /// An input port is to be looked at in this cycle.
-    #[inline]
-    fn ripen(&mut self, port: u32) {
-        let Input { router, word, bit, .. } = self.inputs[port as usize];
-        self.waits[word as usize].ripe |= 1 << bit;
-        self.wake(router);
-    }
-
     /// An input port is to be looked at in a later cycle, unless it is to be earlier anyway.
     #[inline]
     pub(super) fn ripen_at(&mut self, port: u32, at: Cycle) {
@@ -233,11 +227,8 @@ impl Partition {
             return;
         }
         let state = &self.routers[router as usize];
-        let (first, count) = (state.words as usize, usize::from(state.ports).div_ceil(64));
-        for waits in &mut self.waits[first..first + count] {
-            waits.ripe |= std::mem::take(&mut waits.starved);
-        }
-        self.wake(router);
+        let ports = state.port_base..state.port_base + u32::from(state.ports);
+        self.starved.pour(ports, &mut self.ripe);
     }
 
     /// A packet from a host without latency.
@@ -284,7 +275,7 @@ impl Partition {
         if busy_until > now {
             self.ripen_at(port, busy_until);
         } else {
-            self.ripen(port);
+            self.ripe.insert(port);
         }
         index
     }

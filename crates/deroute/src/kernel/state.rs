@@ -19,9 +19,8 @@ pub(super) struct Input {
     /// Where credits go: partition, output port there, latency.
     pub(super) upstream: Link,
     pub(super) router: u32,
-    /// Its element in `Partition::waits`, and its bit there.
-    pub(super) word: u32,
-    pub(super) bit: u8,
+    /// First port of the router.
+    pub(super) base: u32,
     /// Round-robin pointer: a VC, or their number, which is the first one again.
     pub(super) pointer: u8,
     pub(super) vcs: u8,
@@ -139,20 +138,9 @@ pub(super) struct Router {
     pub(super) id: RouterId,
     pub(super) port_base: u32,
     pub(super) ports: u16,
-    /// First element in `Partition::waits`.
-    pub(super) words: u32,
     /// On the dirty list.
     pub(super) dirty: bool,
     pub(super) rng: Stream,
-}
-
-/// What 64 input ports of a router wait for, one bit each.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Waits {
-    /// To be looked at in this cycle.
-    pub(super) ripe: u64,
-    /// A head waits for credits.
-    pub(super) starved: u64,
 }
 
 pub(super) struct Host {

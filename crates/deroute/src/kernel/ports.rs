@@ -1,0 +1,72 @@
+//! Sets of the ports of a partition.
+
+use std::ops::Range;
+
+use super::fetch::members;
+
+/// Ports, one bit each; and which words of 64 bits are not empty, so that few ports are found quickly.
+#[derive(Default)]
+pub(super) struct PortSet {
+    words: Vec<u64>,
+    used: Vec<u64>,
+}
+
+impl PortSet {
+    /// No port, of so many.
+    pub(super) fn new(ports: usize) -> Self {
+        let words = ports.div_ceil(64);
+        Self { words: vec![0; words], used: vec![0; words.div_ceil(64)] }
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, port: u32) {
+        self.insert_all(port / 64, 1 << (port % 64));
+    }
+
+    #[inline]
+    fn insert_all(&mut self, word: u32, bits: u64) {
+        self.words[word as usize] |= bits;
+        self.used[word as usize / 64] |= 1 << (word % 64);
+    }
+
+    /// Moves those of some consecutive ports to another set.
+    pub(super) fn pour(&mut self, ports: Range<u32>, to: &mut Self) {
+        let (first, last) = (ports.start / 64, (ports.end - 1) / 64);
+        for word in first..=last {
+            let mut mask = u64::MAX;
+            if word == first {
+                mask &= u64::MAX << (ports.start % 64);
+            }
+            if word == last {
+                mask &= u64::MAX >> (63 - (ports.end - 1) % 64);
+            }
+            let bits = &mut self.words[word as usize];
+            to.insert_all(word, *bits & mask);
+            *bits &= !mask;
+        }
+    }
+
+    /// Takes all ports out, in ascending order.
+    #[inline(always)]
+    pub(super) fn drain(&mut self, mut look: impl FnMut(u32)) {
+        for (place, used) in self.used.iter_mut().enumerate() {
+            for word in members(std::mem::take(used)).map(|bit| place as u32 * 64 + bit) {
+                let mut bits = std::mem::take(&mut self.words[word as usize]);
+                while bits != 0 {
+                    look(word * 64 + bits.trailing_zeros());
+                    bits &= bits - 1;
+                }
+            }
+        }
+    }
+
+    /// All ports, in ascending order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
+        let words = self
+            .used
+            .iter()
+            .enumerate()
+            .flat_map(|(place, used)| members(*used).map(move |bit| place as u32 * 64 + bit));
+        words.flat_map(|word| members(self.words[word as usize]).map(move |bit| word * 64 + bit))
+    }
+}
