@@ -201,7 +201,7 @@ struct Running {
 /// Hosts in a partition that keep its state in a cache of about 1 MiB.
 const HOSTS_PER_PARTITION: u32 = 288;
 /// More partitions would exchange their mail in pieces too small to be fast.
-const MOST_PARTITIONS: usize = 128;
+const MOST_PARTITIONS: usize = 256;
 /// Cycles that several partitions per thread should run alone at least.
 const SHORTEST_WINDOW: Cycle = 24;
 /// Host-cycles between looks at the whole network: about a second of work.
