@@ -92,6 +92,11 @@ impl Pool {
         (slot.packet, next, slot.arrival)
     }
 
+    /// Something of each cache line.
+    pub(super) fn lines(&self) -> impl Iterator<Item = u32> + '_ {
+        self.slots.iter().step_by(2).map(|slot| slot.next)
+    }
+
     /// Places for packets, free or not.
     #[inline]
     pub(super) fn slots(&self) -> usize {

@@ -109,6 +109,7 @@ impl Partition {
         if self.islip.is_none() {
             touch(self.queues.iter().map(|queue| queue.head));
         }
+        touch(self.pool.lines());
         touch(self.hosts.iter().map(|host| host.next));
         touch(self.routers.iter().map(|router| router.port_base));
         touch(self.arrivals.lines().map(|flight| flight.port));
