@@ -65,12 +65,15 @@ $(VENV)/bin/pip:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	$(PYTHON) -m venv $(VENV)
 
-# Editable: changes of Python files need no build.
+# Editable: changes of Python files need no build. A stamp has the time at which its recipe began, so that
+# what changed meanwhile is built again.
 $(VENV)/built: $(VENV)/bin/pip pyproject.toml constraints.txt $(RUST)
+	@touch $@.began
 	$(PIP) install --constraint constraints.txt maturin
 	$(PIP) install --constraint constraints.txt --no-build-isolation --editable .
-	@touch $@
+	@mv $@.began $@
 
 $(VENV)/developed: $(VENV)/built
+	@touch $@.began
 	$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[dev]'
-	@touch $@
+	@mv $@.began $@

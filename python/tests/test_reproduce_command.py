@@ -352,7 +352,7 @@ def test_the_page_of_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "scale `quick`: `run.warmup` = `2000`, `run.measure` = `4000`.\n" in page
     assert "| MIN | 11 (10) |" in page
     assert "| VLB | 11 (12) |" in page
-    assert "2 cells; they differ by " in page
+    assert "Cells: 2; mean difference: " in page
 
 
 def test_the_page_of_a_table_that_is_half_measured(
@@ -371,5 +371,5 @@ def test_the_page_of_a_table_that_is_half_measured(
     page = Path("page.md").read_text()
     assert "| MIN | 11 (10) |" in page
     assert "| VLB | - (12) |" in page
-    assert "1 cells; they differ by " in page
+    assert "Cells: 1; mean difference: " in page
     assert "rank correlation" not in page

@@ -90,7 +90,7 @@ def test_ranks() -> None:
 
 def test_the_page_has_ours_beside_theirs() -> None:
     page = markdown(table(published=PUBLISHED), study())
-    assert "12 cells; they differ by 1.9 points on average" in page
+    assert "Cells: 12; mean difference: 1.9 points" in page
     assert "### DBBM" in page
     assert "| b | 40 (42) | 30 (26) |" in page
     assert "| rank correlation | 1.00 | 0.50 |" in page

@@ -70,3 +70,41 @@ impl PortSet {
         words.flat_map(|word| members(self.words[word as usize]).map(move |bit| word * 64 + bit))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::collection::btree_set;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The ports of a set, which is empty afterwards.
+    fn drained(set: &mut PortSet) -> Vec<u32> {
+        let (listed, mut ports): (Vec<_>, _) = (set.iter().collect(), Vec::new());
+        set.drain(|port| ports.push(port));
+        assert_eq!(listed, ports);
+        assert_eq!(set.iter().next(), None);
+        ports
+    }
+
+    proptest! {
+        #[test]
+        fn ports_are_poured_in_a_range_and_drained_in_order(
+            ports in btree_set(0_u32..9_000, 0..60),
+            there in btree_set(0_u32..9_000, 0..10),
+            (start, length) in (0_u32..8_700, 1_u32..300),
+        ) {
+            let (mut from, mut to) = (PortSet::new(9_000), PortSet::new(9_000));
+            ports.iter().for_each(|port| from.insert(*port));
+            there.iter().for_each(|port| to.insert(*port));
+            let range = start..start + length;
+            from.pour(range.clone(), &mut to);
+            let (moved, left): (BTreeSet<u32>, BTreeSet<u32>) =
+                ports.iter().partition(|port| range.contains(port));
+            prop_assert_eq!(drained(&mut from), Vec::from_iter(left));
+            prop_assert_eq!(drained(&mut to), Vec::from_iter(&moved | &there));
+        }
+    }
+}
