@@ -77,6 +77,11 @@ def test_nothing_is_settled_by_cells_that_are_not_there() -> None:
             call("cell_difference", evidence(given, runs), {"of": "cells"})
     with pytest.raises(NotSettledError):
         call("cell_difference", evidence(table(), study()), {"of": "others"})
+    # Cells that a measure does not look at may be missing: the first one is.
+    known = evidence(table(), study(missing=1))
+    assert len(call("cell", known, {"of": "cells", "where": {"traffic": "HS"}})) == 6
+    with pytest.raises(NotSettledError, match="1 cells"):
+        call("cell", known, {"of": "cells", "where": {"traffic": "UN"}})
 
 
 def test_ranks() -> None:

@@ -53,9 +53,9 @@ def cell(
 ) -> list[Estimate]:
     """Measured cells in percent of some rows, or of all."""
     table = evidence.table(of)
-    ours = _settled(table.measured(evidence.of(of)))
+    ours = table.measured(evidence.of(of))
     chosen = [table.rows.index(row) for row in rows or table.rows]
-    return [Estimate(float(value)) for value in ours[chosen][:, table.chosen(where)].flat]
+    return [Estimate(float(each)) for each in _settled(ours[chosen][:, table.chosen(where)]).flat]
 
 
 def cell_excess(
