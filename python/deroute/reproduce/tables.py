@@ -103,8 +103,8 @@ def markdown(table: Table, study: Study) -> str:
     if known.any():
         difference = np.abs(ours - table.published)[known].mean()
         lines += [
-            f"Accepted load in percent, measured (published). Cells: {known.sum()}; mean difference: "
-            f"{difference:.1f} points.",
+            f"Accepted load in percent, measured (published). Cells: {known.sum()}; "
+            f"mean difference: {difference:.1f} points.",
             "",
         ]
     else:
