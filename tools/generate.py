@@ -88,8 +88,7 @@ def reproduced_page() -> str:
     known = []
     for folder in papers.folders([ROOT / "reproduce"]).values():
         paper = papers.read_paper(folder)
-        places = [(scale, folder) for scale in paper.scales]
-        known.append((paper, status.kept(paper.items, places, _engine.VERSION)))
+        known.append((paper, status.published(paper, folder, _engine.VERSION)))
     return report.markdown(_engine.VERSION, known)
 
 

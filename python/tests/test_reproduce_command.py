@@ -107,6 +107,15 @@ def call(*arguments: str, code: int = 0) -> str:
     return result.output
 
 
+def amend(where: Path, **changes: str | None) -> None:
+    """Changes what is kept of the verdict on a claim; None: takes it out."""
+    (file,) = where.rglob("verdicts/3.2-bound.quick.json")
+    kept: dict[str, Any] = json.loads(file.read_text())
+    changed = kept["an-eighth"] | changes
+    kept["an-eighth"] = {name: value for name, value in changed.items() if value is not None}
+    file.write_text(json.dumps(kept))
+
+
 def rows(*arguments: str, code: int = 0) -> dict[str, list[str]]:
     """Cells of the report on the status, by claim."""
     call("--status", *arguments, "--report", "status.md", code=code)
@@ -230,11 +239,7 @@ def test_changed_checks_and_older_engines_are_told(
     assert changed[2] == "never measured"
     assert "checks have changed" in changed[5]
     write("0.11")
-    (file,) = Path("runs").rglob("verdicts/3.2-bound.quick.json")
-    kept: dict[str, Any] = json.loads(file.read_text())
-    kept["an-eighth"]["engine"] = "0.0.1"
-    kept["an-eighth"]["day"] = "2020-02-29"
-    file.write_text(json.dumps(kept))
+    amend(Path("runs"), engine="0.0.1", day="2020-02-29")
     older = rows("small")["an-eighth"]
     assert older[2:5] == ["reproduced", "quick", "2020-02-29"]
     assert f"measured by Deroute 0.0.1, not {_engine.VERSION}" in older[5]
@@ -246,11 +251,8 @@ def test_published_verdicts_count_until_a_run_of_ones_own(
     monkeypatch.chdir(tmp_path)
     folder = write("0.11")
     call("small", "--jobs", "1", "--dir", "elsewhere")
-    published = Path("elsewhere/verdicts").rename(folder / "verdicts")
-    file = published / "3.2-bound.quick.json"
-    kept: dict[str, Any] = json.loads(file.read_text())
-    kept["an-eighth"]["day"] = "2020-02-29"
-    file.write_text(json.dumps(kept))
+    Path("elsewhere/verdicts").rename(folder / "verdicts")
+    amend(folder, day="2020-02-29")
     assert rows("small")["an-eighth"][4] == "2020-02-29"
     assert rows("small", "--dir", "elsewhere")["an-eighth"][2] == "never measured"
     call("small", "3.2-bound", "--jobs", "1")
@@ -263,10 +265,7 @@ def test_verdicts_of_another_layout_count_as_none(
     monkeypatch.chdir(tmp_path)
     write("0.11")
     call("small", "3.2-bound", "--jobs", "1")
-    (file,) = Path("runs").rglob("verdicts/3.2-bound.quick.json")
-    kept: dict[str, Any] = json.loads(file.read_text())
-    del kept["an-eighth"]["evidence"]
-    file.write_text(json.dumps(kept))
+    amend(Path("runs"), evidence=None)
     assert rows("small")["an-eighth"][2] == "never measured"
 
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from deroute.reproduce.paper import Claim, Item, PaperError
+from deroute.reproduce.paper import Claim, Item, Paper, PaperError
 from deroute.reproduce.report import ItemReport
 from deroute.reproduce.verdict import NEVER_MEASURED, NOT_SETTLED, Judgement
 from deroute.spec import fingerprint
@@ -55,6 +55,11 @@ def kept(
             judgements.append(_with_engine(best, engine) if best else _unmeasured(claim, files))
         reports.append(ItemReport(item, judgements, []))
     return reports
+
+
+def published(paper: Paper, folder: Path, engine: str) -> list[ItemReport]:
+    """The published verdict on every claim of a paper, which are in its folder."""
+    return kept(paper.items, [(scale, folder) for scale in paper.scales], engine)
 
 
 def _file(directory: Path, item: Item, scale: str) -> Path:

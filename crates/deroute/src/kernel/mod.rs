@@ -412,7 +412,8 @@ fn footprint(plant: &Plant) -> Footprint {
     let links = u64::from(plant.links());
     let injection_queues = hosts * u64::from(plant.flows.classes());
     let vcs = plant.classes.iter().map(|c| u64::from(c.vcs)).max().unwrap_or(1);
-    let per_port = bytes::<state::Input>() + bytes::<state::Output>();
+    // And a place on the list of requested outputs.
+    let per_port = bytes::<state::Input>() + bytes::<state::Output>() + bytes::<u32>();
     let rows = vcs * (u64::from(plant.lengths) + u64::from(plant.shares()))
         + u64::from(plant.sensing == Sensing::Waiting);
     let fixed = ports * (per_port as u64 + rows * bytes::<u32>() as u64)

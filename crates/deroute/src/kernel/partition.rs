@@ -103,17 +103,9 @@ pub(super) struct Partition {
 impl Partition {
     /// Runs the cycles `self.now..to`.
     pub(super) fn run(&mut self, to: Cycle) {
-        // Other partitions have used the cache since: fetch the ports in one sweep.
-        touch(self.outputs.iter().map(|output| output.queued));
-        touch(self.inputs.iter().map(|input| input.queues));
-        if self.islip.is_none() {
-            touch(self.queues.iter().map(|queue| queue.head));
+        if !self.far {
+            self.sweep();
         }
-        touch(self.pool.lines());
-        touch(self.hosts.iter().map(|host| host.next));
-        touch(self.routers.iter().map(|router| router.port_base));
-        touch(self.arrivals.lines().map(|flight| flight.port));
-        touch(self.credit_returns.lines().map(|event| event as u32));
         let voqs = self.islip.is_some();
         while self.now < to {
             let now = self.now;
@@ -134,6 +126,20 @@ impl Partition {
             }
             self.now = now + 1;
         }
+    }
+
+    /// Fetches the state, which other partitions have driven out of the cache, in one sweep.
+    fn sweep(&self) {
+        touch(self.outputs.iter().map(|output| output.queued));
+        touch(self.inputs.iter().map(|input| input.queues));
+        if self.islip.is_none() {
+            touch(self.queues.iter().map(|queue| queue.head));
+        }
+        touch(self.pool.lines());
+        touch(self.hosts.iter().map(|host| host.next));
+        touch(self.routers.iter().map(|router| router.port_base));
+        touch(self.arrivals.lines().map(|flight| flight.port));
+        touch(self.credit_returns.lines().map(|event| event as u32));
     }
 
     /// Looks at every router that is awake, once.

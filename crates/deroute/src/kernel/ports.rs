@@ -51,11 +51,8 @@ impl PortSet {
     pub(super) fn drain(&mut self, mut look: impl FnMut(u32)) {
         for (place, used) in self.used.iter_mut().enumerate() {
             for word in members(std::mem::take(used)).map(|bit| place as u32 * 64 + bit) {
-                let mut bits = std::mem::take(&mut self.words[word as usize]);
-                while bits != 0 {
-                    look(word * 64 + bits.trailing_zeros());
-                    bits &= bits - 1;
-                }
+                members(std::mem::take(&mut self.words[word as usize]))
+                    .for_each(|bit| look(word * 64 + bit));
             }
         }
     }
