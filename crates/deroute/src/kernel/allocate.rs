@@ -34,7 +34,7 @@ impl Partition {
             ripe.drain(|port| self.request(port));
             self.ripe = ripe;
             for index in 0..std::mem::take(&mut self.requested_count) {
-                self.serve(self.requested[index]);
+                self.arbitrate(self.requested[index]);
             }
             if self.losers.is_empty() || round == self.plant.allocator.iterations {
                 break;
@@ -88,8 +88,7 @@ impl Partition {
     /// Input arbitration: the port requests an output for one of its heads, if any can go.
     #[inline(always)]
     fn request(&mut self, port: u32) {
-        let index = port as usize;
-        let Input { busy_until, occupied, queues, router, base, .. } = self.inputs[index];
+        let Input { busy_until, occupied, queues, .. } = self.inputs[port as usize];
         if busy_until > self.now {
             self.ripen_at(port, busy_until);
             return;
@@ -98,89 +97,78 @@ impl Partition {
         let chosen = if occupied.is_power_of_two() {
             // Mostly there is nothing to choose.
             let vc = occupied.trailing_zeros();
-            self.ready(router, base, index, (queues + vc) as usize, &mut ripe_at)
-                .then_some(vc as u8)
+            self.ready(port, queues + vc, &mut ripe_at).map(|out| (vc as u8, out))
         } else {
-            self.choose(router, base, index, &mut ripe_at)
+            self.choose(port, &mut ripe_at)
         };
-        let Some(vc) = chosen else {
+        let Some((vc, out)) = chosen else {
             if ripe_at != Cycle::MAX {
                 self.ripen_at(port, ripe_at);
             }
             return;
         };
-        let out = self.queues[queues as usize + usize::from(vc)].wish.out;
-        let input = &mut self.inputs[index];
-        input.request = vc;
+        let output = &mut self.outputs[out as usize];
+        let next = std::mem::replace(&mut output.first_request, port);
+        // Without a branch: whether an output has been requested is hardly predictable.
+        self.requested[self.requested_count] = out;
+        self.requested_count += usize::from(next == NONE);
+        let input = &mut self.inputs[port as usize];
+        (input.request, input.next_request) = (vc, next);
         if self.plant.allocator.pointer == Pointer::OnRequest {
             input.pointer = vc + 1;
         }
-        let out = base + u32::from(out);
-        let output = &mut self.outputs[out as usize];
-        // Without a branch: whether an output has been requested is hardly predictable.
-        self.requested[self.requested_count] = out;
-        self.requested_count += usize::from(output.requests == 0);
-        let port = (port - base) as u16;
-        input.next_request = std::mem::replace(&mut output.first_request, port);
-        output.requests += 1;
     }
 
-    /// The VC of a port whose head has the highest priority of those that can be granted.
+    /// The VC of a port whose head has the highest priority of those that can be granted, and the output
+    /// that the head wants.
     #[inline(never)]
-    fn choose(&mut self, router: u32, base: u32, index: usize, ripe_at: &mut Cycle) -> Option<u8> {
-        let input = &self.inputs[index];
+    fn choose(&mut self, port: u32, ripe_at: &mut Cycle) -> Option<(u8, u32)> {
+        let input = &self.inputs[port as usize];
         let (pointer, queues) = (u32::from(input.pointer), input.queues);
         // VCs from the pointer on, then those before it.
         let mut turn = input.occupied.rotate_right(pointer);
-        let mut best: Option<(Cycle, u8)> = None;
+        let mut best: Option<(Cycle, (u8, u32))> = None;
         while turn != 0 {
-            let vc = ((turn.trailing_zeros() + pointer) & 63) as u8;
+            let vc = (turn.trailing_zeros() + pointer) & 63;
             turn &= turn - 1;
-            let queue = queues as usize + usize::from(vc);
-            if !self.ready(router, base, index, queue, ripe_at) {
-                continue;
-            }
+            let Some(out) = self.ready(port, queues + vc, ripe_at) else { continue };
+            let chosen = (vc as u8, out);
             if !self.by_age {
-                return Some(vc);
+                return Some(chosen);
             }
-            let age = self.pool[self.queues[queue].head].packet.generated;
+            let age = self.pool[self.queues[(queues + vc) as usize].head].packet.generated;
             if best.is_none_or(|(oldest, _)| age < oldest) {
-                best = Some((age, vc));
+                best = Some((age, chosen));
             }
         }
-        best.map(|(_, vc)| vc)
+        best.map(|(_, chosen)| chosen)
     }
 
-    /// Can the head of a queue be granted? If not, says when to ask again, unless an arriving
-    /// credit will tell.
+    /// The output that the head of a queue wants, if it can be granted. If not, says when to ask again,
+    /// unless an arriving credit will tell.
     #[inline(always)]
-    fn ready(
-        &mut self,
-        router: u32,
-        base: u32,
-        input: usize,
-        queue: usize,
-        ripe_at: &mut Cycle,
-    ) -> bool {
+    fn ready(&mut self, port: u32, queue: u32, ripe_at: &mut Cycle) -> Option<u32> {
+        let (input, queue) = (port as usize, queue as usize);
         let again = self.reconsidered(input);
         if !self.queues[queue].wish.routed || again {
-            self.route_head(router, base, input, queue);
+            self.route_head(input, queue);
         }
+        let base = self.inputs[input].base;
         if !self.plant.shared_by.is_empty() {
             self.take_emptiest(base, queue);
         }
-        let (now, room) = (self.now, self.fits(base, queue));
-        match room {
-            Room::Enough => return true,
-            _ if again => *ripe_at = now + 1,
+        let wish = self.queues[queue].wish;
+        let out = base + u32::from(wish.out);
+        match self.fits(out, wish) {
+            Room::Enough => return Some(out),
+            _ if again => *ripe_at = self.now + 1,
             Room::From(at) => *ripe_at = (*ripe_at).min(at),
             Room::WithCredits => {
-                let out = self.queues[queue].wish.out;
-                self.outputs[(base + u32::from(out)) as usize].awaited = true;
-                self.starved.insert(input as u32);
+                self.outputs[out as usize].awaited = true;
+                self.starved.insert(port);
             }
         }
-        false
+        None
     }
 
     /// Are the heads of an input routed every time that they are considered?
@@ -210,11 +198,10 @@ impl Partition {
         *vc = emptiest;
     }
 
-    /// Is there room for a head that has been routed?
+    /// Is there room in an output for a head that wants it?
     #[inline]
-    pub(super) fn fits(&self, base: u32, queue: usize) -> Room {
-        let Wish { out, vc, size, .. } = self.queues[queue].wish;
-        let output = &self.outputs[(base + u32::from(out)) as usize];
+    pub(super) fn fits(&self, out: u32, Wish { vc, size, .. }: Wish) -> Room {
+        let output = &self.outputs[out as usize];
         if output.busy_until > self.now {
             return Room::From(output.busy_until);
         }
@@ -232,13 +219,14 @@ impl Partition {
     /// The head of a queue, which is the first one of its VC, decides where it goes, or has done so when
     /// it arrived.
     #[inline(never)]
-    fn route_head(&mut self, router: u32, base: u32, input: usize, queue: usize) {
+    fn route_head(&mut self, input: usize, queue: usize) {
         let head = self.queues[queue].head;
         if self.on_arrival {
             self.queues[queue].wish = self.decided[head as usize];
             return;
         }
-        let vc = (queue as u32 - self.inputs[input].queues) as u8;
+        let Input { router, base, queues, .. } = self.inputs[input];
+        let vc = (queue as u32 - queues) as u8;
         self.route((router, base), (input, vc), head, Some(queue));
     }
 
@@ -285,34 +273,41 @@ impl Partition {
     }
 
     /// Output arbitration: grants one request, or all of them in an ideal switch.
-    fn serve(&mut self, out: u32) {
-        let output = &mut self.outputs[out as usize];
-        let (requests, first) = (std::mem::take(&mut output.requests), output.first_request);
-        let base = self.routers[output.router as usize].port_base;
-        let out = (out - base) as u16;
-        if requests == 1 {
-            self.grant(base, first, out);
+    #[inline(always)]
+    fn arbitrate(&mut self, out: u32) {
+        let first = std::mem::replace(&mut self.outputs[out as usize].first_request, NONE);
+        let contested = self.inputs[first as usize].next_request != NONE;
+        if contested && self.plant.crossbar == Crossbar::Ideal {
+            self.grant_all(out, first);
             return;
         }
-        if self.plant.crossbar == Crossbar::Ideal {
-            self.grant_all(base, out, (requests, first));
-            return;
+        let winner = if contested { self.pick(out, first) } else { first };
+        self.cross((winner, out), self.requesting(winner), true);
+        if contested {
+            self.turn_down(out, first, winner);
         }
-        let winner = self.pick(base, out, requests, first);
-        self.grant(base, winner, out);
-        let busy_until = self.outputs[(base + u32::from(out)) as usize].busy_until;
+    }
+
+    /// The queue whose head an input port has requested an output for.
+    #[inline]
+    fn requesting(&self, port: u32) -> usize {
+        let input = &self.inputs[port as usize];
+        input.queues as usize + usize::from(input.request)
+    }
+
+    /// Those that requested an output in vain try again.
+    fn turn_down(&mut self, out: u32, first: u32, winner: u32) {
+        let busy_until = self.outputs[out as usize].busy_until;
         let mut port = first;
-        for _ in 0..requests {
-            let index = base + u32::from(port);
-            let input = &self.inputs[index as usize];
+        while port != NONE {
+            let input = &self.inputs[port as usize];
             let (next, decided) = (input.next_request, input.occupied.is_power_of_two());
-            let again = self.reconsidered(index as usize);
             if port != winner {
-                if decided && !again {
+                if decided && !self.reconsidered(port as usize) {
                     // Its only head wants this output: nothing to try before it is idle.
-                    self.ripen_at(index, busy_until);
+                    self.ripen_at(port, busy_until);
                 } else {
-                    self.losers.push(index);
+                    self.losers.push(port);
                 }
             }
             port = next;
@@ -321,70 +316,60 @@ impl Partition {
 
     /// The requester with the highest priority: transit first if so asked, then age if so asked,
     /// then the first one from the pointer on.
-    fn pick(&self, base: u32, out: u16, requests: u16, first: u16) -> u16 {
+    fn pick(&self, out: u32, first: u32) -> u32 {
         let allocator = &self.plant.allocator;
-        let output = &self.outputs[(base + u32::from(out)) as usize];
-        let ports = self.routers[output.router as usize].ports;
-        let mut best = (true, Cycle::MAX, u16::MAX, first);
+        let pointer = self.outputs[out as usize].pointer;
+        let from = self.inputs[first as usize].base + u32::from(pointer);
+        let mut best = (true, Cycle::MAX, u32::MAX, first);
         let mut port = first;
-        for _ in 0..requests {
-            let input = &self.inputs[(base + u32::from(port)) as usize];
+        while port != NONE {
+            let input = &self.inputs[port as usize];
             let yields = allocator.transit_priority && input.kind == PortKind::Host;
             let age = match allocator.arbiter {
                 Arbiter::RoundRobin => 0,
-                Arbiter::Age => {
-                    let queue = input.queues as usize + usize::from(input.request);
-                    self.pool[self.queues[queue].head].packet.generated
-                }
+                Arbiter::Age => self.pool[self.queues[self.requesting(port)].head].packet.generated,
             };
-            let from_pointer = if port >= output.pointer {
-                port - output.pointer
-            } else {
-                port + (ports - output.pointer)
-            };
-            best = best.min((yields, age, from_pointer, port));
+            // Those before the pointer are beyond all that are not.
+            best = best.min((yields, age, port.wrapping_sub(from), port));
             port = input.next_request;
         }
         best.3
     }
 
     /// An ideal switch grants every request, in round-robin order, while there is room.
-    fn grant_all(&mut self, base: u32, out: u16, (requests, first): (u16, u16)) {
+    #[cold]
+    fn grant_all(&mut self, out: u32, first: u32) {
         let mut rivals = std::mem::take(&mut self.rivals);
         let mut port = first;
-        for _ in 0..requests {
+        while port != NONE {
             rivals.push(port);
-            port = self.inputs[(base + u32::from(port)) as usize].next_request;
+            port = self.inputs[port as usize].next_request;
         }
-        let pointer = self.outputs[(base + u32::from(out)) as usize].pointer;
-        rivals.sort_unstable_by_key(|&port| (port < pointer, port));
+        let pointer = self.outputs[out as usize].pointer;
+        let from = self.inputs[first as usize].base + u32::from(pointer);
+        rivals.sort_unstable_by_key(|port| port.wrapping_sub(from));
         // Those without room try again in the next cycle.
         for port in rivals.drain(..) {
-            let input = (base + u32::from(port)) as usize;
-            let queue =
-                self.inputs[input].queues as usize + usize::from(self.inputs[input].request);
-            if matches!(self.fits(base, queue), Room::Enough) {
-                self.grant(base, port, out);
+            let queue = self.requesting(port);
+            if matches!(self.fits(out, self.queues[queue].wish), Room::Enough) {
+                self.cross((port, out), queue, true);
             } else {
-                self.losers.push(base + u32::from(port));
+                self.losers.push(port);
             }
         }
         self.rivals = rivals;
     }
 
-    /// Moves the head of the requested VC of `port` to the output.
-    fn grant(&mut self, base: u32, port: u16, out: u16) {
-        let input = &self.inputs[(base + u32::from(port)) as usize];
-        let queue = input.queues as usize + usize::from(input.request);
-        self.cross(base, (port, out), queue, true);
-    }
-
-    /// Moves the head of a queue, which is of the requested VC of `port`, to the output that it wants,
+    /// Moves the head of a queue, which is of the requested VC of an input port, to the output that it wants,
     /// whose pointer may move on.
     #[inline(always)]
-    pub(super) fn cross(&mut self, base: u32, (port, out): (u16, u16), queue: usize, turn: bool) {
+    pub(super) fn cross(
+        &mut self,
+        (input_index, out_index): (u32, u32),
+        queue: usize,
+        turn: bool,
+    ) {
         let now = self.now;
-        let (input_index, out_index) = (base + u32::from(port), base + u32::from(out));
         let input = &mut self.inputs[input_index as usize];
         let output = &mut self.outputs[out_index as usize];
         let in_vc = input.request;
@@ -419,11 +404,11 @@ impl Partition {
         if self.plant.allocator.pointer == Pointer::OnGrant {
             input.pointer = in_vc + 1;
         }
-        let (upstream, more) = (input.upstream, input.occupied != 0);
+        let (upstream, base, more) = (input.upstream, input.base, input.occupied != 0);
 
         output.busy_until = write_until;
         if turn {
-            output.pointer = port + 1;
+            output.pointer = (input_index + 1 - base) as u16;
         }
         let departure = output.link_free.max(now + self.plant.pipeline);
         output.link_free = departure + size;
@@ -446,8 +431,8 @@ impl Partition {
             self.soil(router);
         }
         if let Some(observed) = &mut self.dependencies {
-            let to = onward.then_some((out, wish.vc));
-            let from = (!injection).then_some((port, in_vc));
+            let to = onward.then_some((wish.out, wish.vc));
+            let from = (!injection).then_some(((input_index - base) as u16, in_vc));
             if self.plant.escape.is_none_or(|escape| escape.0 == wish.vc) {
                 observed.add(router, from, to);
             }

@@ -158,7 +158,7 @@ impl Division<'_> {
             pointer: 0,
             vcs,
             request: 0,
-            next_request: 0,
+            next_request: NONE,
             kind,
             ripe_at: 0,
         });
@@ -172,8 +172,7 @@ impl Division<'_> {
             sent: 0,
             router: local,
             pointer: 0,
-            first_request: 0,
-            requests: 0,
+            first_request: NONE,
             vcs: if kind == PortKind::Host { 1 } else { vcs },
             class,
             kind,

@@ -365,7 +365,8 @@ impl Islip {
             if shares {
                 partition.take_emptiest(base, lane);
             }
-            matches!(partition.fits(base, lane), Room::Enough)
+            let out = base + u32::from(output);
+            matches!(partition.fits(out, partition.queues[lane].wish), Room::Enough)
         })
     }
 
@@ -415,7 +416,8 @@ impl Islip {
         let Crossing { router, lane, index, input, output, vc, first } = *crossing;
         let switch = self.switches[router as usize];
         partition.inputs[index as usize].request = vc;
-        partition.cross(index - u32::from(input), (input, output), lane as usize, first);
+        let out = index - u32::from(input) + u32::from(output);
+        partition.cross((index, out), lane as usize, first);
         partition.ripenings.push(partition.inputs[index as usize].busy_until, index);
         let lane = &mut partition.queues[lane as usize];
         let mut head = EMPTY;

@@ -90,7 +90,7 @@ pub(super) struct Partition {
     /// Routers with a port that is looked at in this cycle, if the routing algorithm is told of blocked heads.
     pub(super) lookers: Vec<u32>,
     /// Ports that request one output of an ideal switch.
-    pub(super) rivals: Vec<u16>,
+    pub(super) rivals: Vec<u32>,
     /// Mail for each partition.
     pub(super) outbox: Vec<Mail>,
     pub(super) collector: Collector,

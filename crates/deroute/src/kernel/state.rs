@@ -26,8 +26,8 @@ pub(super) struct Input {
     pub(super) vcs: u8,
     /// VC requested in this round.
     pub(super) request: u8,
-    /// Next requester of the same output.
-    pub(super) next_request: u16,
+    /// Next requester of the same output, or `NONE`.
+    pub(super) next_request: u32,
     pub(super) kind: PortKind,
     /// Earliest cycle in which it is to become ripe; in the past if none is set.
     pub(super) ripe_at: Cycle,
@@ -98,9 +98,8 @@ pub(super) struct Output {
     pub(super) router: u32,
     /// Round-robin pointer: a port, or their number, which is the first one again.
     pub(super) pointer: u16,
-    /// Requests of this round: a list through `Input::next_request`.
-    pub(super) first_request: u16,
-    pub(super) requests: u16,
+    /// Input ports that request it in this round: a list through `Input::next_request`.
+    pub(super) first_request: u32,
     pub(super) vcs: u8,
     pub(super) class: u8,
     pub(super) kind: PortKind,
