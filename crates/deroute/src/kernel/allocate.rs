@@ -7,10 +7,11 @@ use super::partition::{Partition, injection_queue};
 use super::plant::Crossbar;
 use super::queues::PortQueues;
 use super::state::{Input, PortKind, Queue, Wish};
-use crate::ids::{Cycle, PortId, VcId};
+use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::collect::Delivery;
-use crate::routing::{Injection, RouterView, Watches};
+use crate::routing::{Follows, Injection, RouterView, Watches, follow};
 use crate::spec::{Arbiter, Pointer};
+use crate::topology::Hop;
 
 /// Room for a head in the output that it wants.
 pub(super) enum Room {
@@ -157,7 +158,9 @@ impl Partition {
         if !self.plant.shared_by.is_empty() {
             self.take_emptiest(base, queue);
         }
-        let wish = self.queues[queue].wish;
+        let wish = &mut self.queues[queue].wish;
+        wish.seen = true;
+        let wish = *wish;
         let out = base + u32::from(wish.out);
         match self.fits(out, wish) {
             Room::Enough => return Some(out),
@@ -225,51 +228,64 @@ impl Partition {
             self.queues[queue].wish = self.decided[head as usize];
             return;
         }
-        let Input { router, base, queues, .. } = self.inputs[input];
-        let vc = (queue as u32 - queues) as u8;
-        self.route((router, base), (input, vc), head, Some(queue));
+        let vc = (queue as u32 - self.inputs[input].queues) as u8;
+        self.queues[queue].wish = self.route((input, vc), head);
+    }
+
+    /// A packet that has become the head of a queue follows its path, if it has one.
+    #[inline(never)]
+    pub(super) fn guide(&mut self, follows: Follows, port: u32, queue: u32, head: u32) {
+        let at = RouterId(self.first_router + self.inputs[port as usize].router);
+        let packet = &mut self.pool[head].packet;
+        let header = &mut packet.header;
+        if header.place == 0 && !follows.at_source {
+            return;
+        }
+        header.arrive(at);
+        let hop = if header.ends_at(at) {
+            Hop { port: packet.port, vc: VcId(0), place: 0 }
+        } else {
+            follow(&*self.plant.topology, at, header, follows.vc_use)
+        };
+        self.queues[queue as usize].wish = Wish::new(packet.size, hop);
     }
 
     /// Decides where a packet goes that is at an input port, in a VC: the head of a queue, or one that
-    /// has just arrived, whose place in `decided` there is.
+    /// has just arrived.
     #[inline(always)]
-    pub(super) fn route(
-        &mut self,
-        (router, base): (u32, u32),
-        (input, vc): (usize, u8),
-        packet: u32,
-        head_of: Option<usize>,
-    ) {
-        let Self { routers, outputs, credits, plant, lengths, queues, decided, .. } = self;
-        let Self { routing, pool, now, sharing, .. } = self;
-        let state = &mut routers[router as usize];
-        let wish = match head_of {
-            Some(queue) => &mut queues[queue].wish,
-            None => &mut decided[packet as usize],
+    pub(super) fn route(&mut self, (input, vc): (usize, u8), packet: u32) -> Wish {
+        let at = RouterId(self.first_router + self.inputs[input].router);
+        let Packet { header, port, size, .. } = &mut self.pool[packet].packet;
+        header.arrive(at);
+        let (size, hop) = match header.ends_at(at) {
+            true => (*size, Hop { port: *port, vc: VcId(0), place: 0 }),
+            false => (*size, self.decide((input, vc), packet)),
         };
-        let packet = &mut pool[packet].packet;
-        let header = &mut packet.header;
-        (wish.routed, wish.size) = (true, packet.size);
-        header.arrive(state.id);
-        if header.ends_at(state.id) {
-            (wish.out, wish.vc) = (packet.port.0, 0);
-            return;
-        }
+        Wish::new(size, hop)
+    }
+
+    /// Asks the routing algorithm where a packet goes.
+    #[inline(always)]
+    fn decide(&mut self, (input, vc): (usize, u8), packet: u32) -> Hop {
+        let Self { routers, inputs, outputs, credits, plant, lengths, .. } = self;
+        let Self { routing, pool, now, sharing, .. } = self;
+        let Input { router, base, .. } = inputs[input];
+        let state = &mut routers[router as usize];
+        let Packet { header, port, size, .. } = &mut pool[packet].packet;
         let now = *now;
         let queues = PortQueues { outputs, credits, plant, lengths, sharing, base, now };
         let mut view = RouterView {
             router: state.id,
             input: PortId((input as u32 - base) as u16),
             vc: VcId(vc),
-            port: packet.port,
+            port: *port,
             class: 0,
             now,
-            size: wish.size,
+            size: *size,
             queues: &queues,
             rng: &mut state.rng,
         };
-        let hop = routing.route(&mut view, header);
-        (wish.out, wish.vc, wish.place) = (hop.port.0, hop.vc.0, hop.place);
+        routing.route(&mut view, header)
     }
 
     /// Output arbitration: grants one request, or all of them in an ideal switch.
@@ -363,12 +379,7 @@ impl Partition {
     /// Moves the head of a queue, which is of the requested VC of an input port, to the output that it wants,
     /// whose pointer may move on.
     #[inline(always)]
-    pub(super) fn cross(
-        &mut self,
-        (input_index, out_index): (u32, u32),
-        queue: usize,
-        turn: bool,
-    ) {
+    pub(super) fn cross(&mut self, (input_index, out_index): (u32, u32), queue: usize, turn: bool) {
         let now = self.now;
         let input = &mut self.inputs[input_index as usize];
         let output = &mut self.outputs[out_index as usize];
@@ -379,7 +390,8 @@ impl Partition {
         let (mut packet, next, arrival) = self.pool.remove(first);
 
         // The next packet of the VC becomes its head.
-        (head.head, head.wish.routed) = (next, false);
+        (head.head, head.wish.routed, head.wish.seen) = (next, false, false);
+        input.sent = (wish.out, wish.vc);
         input.occupied &= !(u64::from(next == NONE) << in_vc);
 
         // The crossbar is held until the tail has passed. The tail of an injected packet is already
@@ -441,6 +453,11 @@ impl Partition {
             self.lengthen(out_index, wish.vc, wish.size, departure);
         }
         if more {
+            if let Some(follows) = self.follows
+                && next != NONE
+            {
+                self.guide(follows, input_index, queue as u32, next);
+            }
             self.ripen_at(input_index, read_until);
         }
         if injection {

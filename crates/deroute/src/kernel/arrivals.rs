@@ -6,7 +6,7 @@
 use super::fetch::touch;
 use super::packet::Flight;
 use super::partition::Partition;
-use super::state::{Input, Wish};
+use super::state::Wish;
 
 /// A packet that has arrived and is yet to be routed.
 #[derive(Clone, Copy)]
@@ -38,8 +38,7 @@ impl Partition {
         self.decided.resize(self.pool.slots(), Wish::default());
         touch(fresh.iter().map(|arrival| u32::from(self.decided[arrival.packet as usize].out)));
         for &Arrival { port, packet, vc, .. } in &fresh {
-            let Input { router, base, .. } = self.inputs[port as usize];
-            self.route((router, base), (port as usize, vc), packet, None);
+            self.decided[packet as usize] = self.route((port as usize, vc), packet);
         }
         if let Some(mut islip) = self.islip.take() {
             // Each lane, and the last packet in it, is far away: fetch them together.

@@ -289,9 +289,9 @@ impl<'a> Look<'a> {
                     }
                 }
                 let Some(queue) = head else { continue };
-                let sends = input.busy_until > self.now || !queue.wish.routed;
-                let head = if sends { self.partition.sending(index) } else { queue };
-                let wait = self.wait(router, base, &head.wish);
+                let sends = input.busy_until > self.now || !queue.wish.seen;
+                let head = if sends { self.partition.sending(index) } else { queue.wish };
+                let wait = self.wait(router, base, &head);
                 let phits = u32::try_from(phits).unwrap_or(u32::MAX);
                 all.insert(Buffer { router, port, vc }, Holding { wait, phits, host });
             }
@@ -317,7 +317,7 @@ impl<'a> Look<'a> {
                     continue;
                 }
                 for (vc, queue) in self.queues(port as usize) {
-                    if !queue.wish.routed || self.can_go(base, &queue.wish) {
+                    if !queue.wish.seen || self.can_go(base, &queue.wish) {
                         continue;
                     }
                     let place = Place { router, base, port, vc };

@@ -10,7 +10,7 @@ use super::fetch::{members, touch};
 use super::packet::NONE;
 use super::partition::Partition;
 use super::plant::Plant;
-use super::state::{Input, Queue};
+use super::state::{Input, Queue, Wish};
 use crate::ids::RouterId;
 
 /// The state of all switches of a partition.
@@ -244,7 +244,7 @@ impl Islip {
             partition.pool[tail].next = packet;
             return;
         }
-        let wish = partition.decided[packet as usize];
+        let wish = Wish { seen: true, ..partition.decided[packet as usize] };
         *queue = Queue { head: packet, tail: packet, wish };
         let router = partition.inputs[arrival.port as usize].router;
         let input = (arrival.port - partition.routers[router as usize].port_base) as u16;
@@ -422,7 +422,7 @@ impl Islip {
         let lane = &mut partition.queues[lane as usize];
         let mut head = EMPTY;
         if lane.head != NONE {
-            lane.wish = partition.decided[lane.head as usize];
+            lane.wish = Wish { seen: true, ..partition.decided[lane.head as usize] };
             head = lane.wish.vc;
         }
         let pair = self.pair(switch, input, output);

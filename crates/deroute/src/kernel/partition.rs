@@ -22,7 +22,7 @@ use super::wheel::Wheel;
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::probe::PathKind;
 use crate::probe::collect::Collector;
-use crate::routing::{self, Header, Injection, Message, Routing, Watches};
+use crate::routing::{self, Follows, Header, Injection, Message, Routing, Watches};
 use crate::spec::Sensing;
 
 pub(super) struct Partition {
@@ -31,6 +31,10 @@ pub(super) struct Partition {
     pub(super) now: Cycle,
     pub(super) routing: Box<dyn Routing>,
     pub(super) watches: Watches,
+    /// Packets in transit follow their path: heads are routed when they become heads.
+    pub(super) follows: Option<Follows>,
+    /// Number of its first router in the network.
+    pub(super) first_router: u32,
     pub(super) by_age: bool,
     pub(super) routers: Vec<Router>,
     pub(super) inputs: Vec<Input>,
@@ -278,7 +282,10 @@ impl Partition {
         }
         (queue.head, queue.tail) = (index, index);
         input.occupied |= 1 << vc;
-        let busy_until = input.busy_until;
+        let (busy_until, queue) = (input.busy_until, input.queues + u32::from(vc));
+        if let Some(follows) = self.follows {
+            self.guide(follows, port, queue, index);
+        }
         if busy_until > now {
             self.ripen_at(port, busy_until);
         } else {
@@ -477,11 +484,17 @@ impl Partition {
         places.map(move |place| &self.queues[first + place * count])
     }
 
-    /// The queue that an input port sends from, or sent from last.
-    pub(super) fn sending(&self, input: usize) -> &Queue {
-        let Input { queues, vcs, request, .. } = self.inputs[input];
+    /// What the packet has decided that an input port sends, or sent last; or what the one after it has, once it
+    /// has been looked at.
+    pub(super) fn sending(&self, input: usize) -> Wish {
+        let Input { queues, vcs, request, sent, .. } = self.inputs[input];
         let lane = self.islip.as_ref().map_or(0, |islip| usize::from(islip.served(input)));
-        &self.queues[queues as usize + lane * usize::from(vcs) + usize::from(request)]
+        let first = queues as usize + lane * usize::from(vcs);
+        let wish = self.queues[first + usize::from(request)].wish;
+        if wish.seen || self.islip.is_some() {
+            return wish;
+        }
+        Wish { out: sent.0, vc: sent.1, ..wish }
     }
 
     /// Takes the mail from another partition.

@@ -4,6 +4,7 @@ use super::nic::Parcel;
 use super::packet::{Flight, NONE};
 use crate::ids::{Cycle, HostId, RouterId};
 use crate::rng::Stream;
+use crate::topology::Hop;
 use crate::traffic::Source;
 
 /// One direction of a port: a buffer per VC. One cache line.
@@ -26,6 +27,8 @@ pub(super) struct Input {
     pub(super) vcs: u8,
     /// VC requested in this round.
     pub(super) request: u8,
+    /// Output port and VC of the packet that was sent last.
+    pub(super) sent: (u16, u8),
     /// Next requester of the same output, or `NONE`.
     pub(super) next_request: u32,
     pub(super) kind: PortKind,
@@ -67,6 +70,15 @@ pub(super) struct Wish {
     pub(super) vc: u8,
     pub(super) place: u8,
     pub(super) routed: bool,
+    /// It has been looked at since it became the head of its queue.
+    pub(super) seen: bool,
+}
+
+impl Wish {
+    /// A packet of so many phits takes this hop.
+    pub(super) fn new(size: u16, Hop { port, vc, place }: Hop) -> Self {
+        Self { size, out: port.0, vc: vc.0, place, routed: true, seen: false }
+    }
 }
 
 impl Queue {
@@ -74,7 +86,7 @@ impl Queue {
     pub(super) const EMPTY: Self = Self {
         head: NONE,
         tail: NONE,
-        wish: Wish { size: 0, out: 0, vc: 0, place: 0, routed: false },
+        wish: Wish { size: 0, out: 0, vc: 0, place: 0, routed: false, seen: false },
     };
 }
 

@@ -62,7 +62,7 @@ use super::counters::{CountMode, CounterPlan, Counting, GroupCounters, Region, p
 use super::local_links::{LocalLinks, LocalLoads};
 use super::phase_a::Policy;
 use super::ugal::{HopCount, QueueMetric, Ugal, UgalPlan, UgalSpec};
-use super::{Fabric, Header, Injection, Plan, Queue, RouterView, Routing, Watches};
+use super::{Fabric, Follows, Header, Injection, Plan, Queue, RouterView, Routing, Watches};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::probe::PathKind;
 use crate::rng::Stream;
@@ -327,6 +327,10 @@ impl Routing for Lian {
         };
         (header.root, header.kind) = self.detour(view, header.destination, offset);
         self.ugal.choose(view, header, threshold)
+    }
+
+    fn follows(&self) -> Option<Follows> {
+        self.ugal.follows()
     }
 
     fn watches(&self) -> Watches {

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Fabric, Header, Plan, RouterView, Routing, follow, mod_k};
+use super::{Fabric, Follows, Header, Plan, RouterView, Routing, follow, mod_k};
 use crate::spec::{SpecError, VcUse};
 use crate::topology::{Hop, Topology};
 
@@ -54,5 +54,9 @@ pub fn plan(_spec: &MinimalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
 impl Routing for Minimal {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         follow(&*self.topology, view.router, header, VcUse::PathPosition)
+    }
+
+    fn follows(&self) -> Option<Follows> {
+        Some(Follows { vc_use: VcUse::PathPosition, at_source: true })
     }
 }

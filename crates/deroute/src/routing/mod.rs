@@ -177,6 +177,15 @@ pub struct Watches {
     pub blocked: bool,
 }
 
+/// Packets in transit just [`follow`] their path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Follows {
+    /// How the places on the path become VCs.
+    pub vc_use: VcUse,
+    /// So do packets at their source.
+    pub at_source: bool,
+}
+
 /// What happens to a packet in an injection queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Injection {
@@ -214,6 +223,12 @@ pub trait Routing: Send {
     /// What else the algorithm wants to be told; asked once.
     fn watches(&self) -> Watches {
         Watches::default()
+    }
+
+    /// Says that packets in transit just [`follow`] their path. They are then sent on without a call of
+    /// [`Routing::route`]. Asked once.
+    fn follows(&self) -> Option<Follows> {
+        None
     }
 
     /// A VC takes a packet only while nothing is left of another in it, and its buffer is known to

@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ugal::{Ugal, UgalPlan, UgalSpec};
 use super::{
-    Fabric, Header, Injection, Message, Plan, Queue, Queues, RouterView, Routing, Watches,
+    Fabric, Follows, Header, Injection, Message, Plan, Queue, Queues, RouterView, Routing, Watches,
 };
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::spec::SpecError;
@@ -138,6 +138,10 @@ impl Routing for Piggyback {
             return self.ugal.decide(view, header, threshold);
         }
         self.ugal.follow(view.router, header)
+    }
+
+    fn follows(&self) -> Option<Follows> {
+        self.ugal.follows()
     }
 
     fn watches(&self) -> Watches {

@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 
 use super::counters::{CountMode, CounterPlan, Counting, GroupCounters};
 use super::ugal::{Ugal, UgalPlan, UgalSpec};
-use super::{Fabric, Header, Injection, Plan, Queue, RouterView, Routing, Watches};
+use super::{Fabric, Follows, Header, Injection, Plan, Queue, RouterView, Routing, Watches};
 use crate::ids::{Cycle, RouterId};
 use crate::spec::{Quantity, SpecError};
 use crate::topology::Hop;
@@ -109,6 +109,10 @@ impl Routing for Tpr {
         let offset = self.counters.plan().offset(view.router, header.destination);
         let region = self.counters.region(view.router, offset);
         self.ugal.decide(view, header, Some(self.thresholds[region as usize]))
+    }
+
+    fn follows(&self) -> Option<Follows> {
+        self.ugal.follows()
     }
 
     fn watches(&self) -> Watches {

@@ -35,7 +35,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::phase_a::{DetourPlan, Detours, Policy};
-use super::{Fabric, Header, Injection, Plan, Queue, RouterView, Routing, Watches, divert, follow};
+use super::{Fabric, Follows, Header, Injection, Plan, Queue, RouterView, Routing, Watches, divert, follow};
 use crate::ids::{Cycle, RouterId};
 use crate::probe::PathKind;
 use crate::spec::{SpecError, VcUse};
@@ -230,6 +230,10 @@ impl Routing for Ugal {
             return self.decide(view, header, Some(self.spec.threshold));
         }
         self.follow(view.router, header)
+    }
+
+    fn follows(&self) -> Option<Follows> {
+        Some(Follows { vc_use: self.spec.vc_use, at_source: false })
     }
 
     fn watches(&self) -> Watches {

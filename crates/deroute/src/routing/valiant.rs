@@ -36,7 +36,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::phase_a::{DetourPlan, Detours, Policy};
-use super::{Fabric, Header, Injection, Plan, Queue, RouterView, Routing, Watches, divert, follow};
+use super::{Fabric, Follows, Header, Injection, Plan, Queue, RouterView, Routing, Watches, divert, follow};
 use crate::ids::{Cycle, RouterId};
 use crate::spec::{SpecError, VcUse};
 use crate::topology::{Hop, Topology};
@@ -99,6 +99,10 @@ impl Routing for Valiant {
             divert(header, view.router, root, kind);
         }
         follow(&*self.topology, view.router, header, self.vc_use)
+    }
+
+    fn follows(&self) -> Option<Follows> {
+        Some(Follows { vc_use: self.vc_use, at_source: false })
     }
 
     fn watches(&self) -> Watches {
