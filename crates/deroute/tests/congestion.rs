@@ -100,6 +100,21 @@ fn no_tree_without_contention() {
     assert!(found.members.is_empty());
 }
 
+/// Piggyback asks for what the other routers of the group have told.
+#[test]
+fn every_routing_can_be_asked_what_packets_would_request() {
+    let mut spec = support::dragonfly(2, 4, 2);
+    spec.traffic.load = 1.0;
+    spec.probes.congestion = value("{ every = 100 }");
+    for routing in ["minimal", "valiant", "ugal", "piggyback", "tpr", "lian"] {
+        spec.routing = value(&format!("{{ {routing} = {{}} }}"));
+        let found = congestion(&spec);
+        assert!(found.blocked.iter().sum::<u64>() > 0, "{routing}");
+        let waiting = found.blocked.iter().zip(&found.queued);
+        assert!(waiting.clone().all(|(blocked, queued)| blocked < queued), "{routing}");
+    }
+}
+
 #[test]
 fn partitions_do_not_matter() {
     let spec = tree(&INCAST.replace("share = 1.0", "share = 0.5"));

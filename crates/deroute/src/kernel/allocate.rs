@@ -6,7 +6,7 @@ use super::packet::{NONE, Packet};
 use super::partition::{Partition, injection_queue};
 use super::plant::Crossbar;
 use super::queues::PortQueues;
-use super::state::{Input, PortKind, Queue, Wish};
+use super::state::{Input, PortKind, Queue, Way, Wish};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::collect::Delivery;
 use crate::routing::{Follows, Injection, RouterView, Watches, follow};
@@ -34,8 +34,10 @@ impl Partition {
             let mut ripe = std::mem::take(&mut self.ripe);
             ripe.drain(|port| self.request(port));
             self.ripe = ripe;
-            for index in 0..std::mem::take(&mut self.requested_count) {
-                self.arbitrate(self.requested[index]);
+            for way in Way::ALL {
+                for place in self.requested.take(way) {
+                    self.arbitrate(self.requested.at(place));
+                }
             }
             if self.losers.is_empty() || round == self.plant.allocator.iterations {
                 break;
@@ -110,9 +112,7 @@ impl Partition {
         };
         let output = &mut self.outputs[out as usize];
         let next = std::mem::replace(&mut output.first_request, port);
-        // Without a branch: whether an output has been requested is hardly predictable.
-        self.requested[self.requested_count] = out;
-        self.requested_count += usize::from(next == NONE);
+        self.requested.add(out, output.way, next == NONE);
         let input = &mut self.inputs[port as usize];
         (input.request, input.next_request) = (vc, next);
         if self.plant.allocator.pointer == Pointer::OnRequest {

@@ -306,9 +306,11 @@ impl<'a> Look<'a> {
     /// Phits of packets that suffer from head-of-line blocking.
     fn blocked(&self) -> u64 {
         let mut blocked = 0;
-        for local in 0..self.partition.routers.len() as u32 {
+        // Of all routers: an algorithm may ask what the others of a domain have told.
+        let routers = self.partition.routers.len() as u32;
+        let mut agent = (self.plant.routing.agent)(RouterId(self.first), routers);
+        for local in 0..routers {
             let (router, base) = self.router(local);
-            let mut agent = (self.plant.routing.agent)(RouterId(router), 1);
             let mut rng = Stream::new(self.plant.times.seed, Owner::Router(router));
             let ports = base..base + u32::from(self.partition.routers[local as usize].ports);
             for port in ports {

@@ -8,10 +8,10 @@ use super::nic::Nics;
 use super::packet::{NONE, Pool};
 use super::partition::Partition;
 use super::plant::Plant;
-use super::ports::PortSet;
+use super::ports::{PortSet, Requested};
 use super::queues::Lengths;
 use super::sharing::Sharing;
-use super::state::{Host, Input, Link, Mail, NEAR, Output, PortKind, Queue, Router};
+use super::state::{Host, Input, Link, Mail, NEAR, Output, PortKind, Queue, Router, Way};
 use super::wheel::Wheel;
 use crate::ids::{Cycle, HostId, PortId, RouterId};
 use crate::probe::PathKind;
@@ -86,8 +86,7 @@ impl Division<'_> {
             awake: vec![0; (end - first).div_ceil(64) as usize],
             dirty: Vec::new(),
             outgoing: Vec::new(),
-            requested: Box::default(),
-            requested_count: 0,
+            requested: Requested::default(),
             losers: Vec::new(),
             lookers: Vec::new(),
             rivals: Vec::new(),
@@ -102,7 +101,7 @@ impl Division<'_> {
         let ports = partition.inputs.len();
         partition.ripe = PortSet::new(ports);
         partition.starved = PortSet::new(ports);
-        partition.requested = vec![0; ports + 1].into();
+        partition.requested = Requested::new(partition.outputs.iter().map(|output| output.way));
         // Tests always fetch: it must not matter.
         partition.far = ports >= FAR || cfg!(debug_assertions);
         let vcs = plant.classes.iter().map(|class| class.vcs).max().unwrap_or(0);
@@ -179,6 +178,11 @@ impl Division<'_> {
             vcs: if kind == PortKind::Host { 1 } else { vcs },
             class,
             kind,
+            way: match kind {
+                PortKind::Link if link.partition == partition.index => Way::Inside,
+                PortKind::Link => Way::Outside,
+                _ => Way::Host,
+            },
             awaited: false,
             exit: exit && kind == PortKind::Link,
         });

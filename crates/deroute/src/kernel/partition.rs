@@ -12,7 +12,7 @@ use super::islip::Islip;
 use super::nic::Nics;
 use super::packet::{Flight, NONE, Packet, Pool};
 use super::plant::Plant;
-use super::ports::PortSet;
+use super::ports::{PortSet, Requested};
 use super::queues::{Lengths, PortQueues};
 use super::sharing::Sharing;
 use super::state::{
@@ -86,10 +86,8 @@ pub(super) struct Partition {
     pub(super) awake: Vec<u64>,
     pub(super) dirty: Vec<u32>,
     pub(super) outgoing: Vec<Message>,
-    /// Outputs that are requested in this round, each once; `requested_count` of them, and room for
-    /// one more.
-    pub(super) requested: Box<[u32]>,
-    pub(super) requested_count: usize,
+    /// Outputs that are requested in this round, each once, by [`Way`].
+    pub(super) requested: Requested,
     pub(super) losers: Vec<u32>,
     /// Routers with a port that is looked at in this cycle, if the routing algorithm is told of blocked heads.
     pub(super) lookers: Vec<u32>,

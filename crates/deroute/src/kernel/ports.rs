@@ -3,19 +3,25 @@
 use std::ops::Range;
 
 use super::fetch::members;
+use super::state::Way;
 
-/// Ports, one bit each; and which words of 64 bits are not empty, so that few ports are found quickly.
+/// Ports, one bit each.
 #[derive(Default)]
 pub(super) struct PortSet {
-    words: Vec<u64>,
-    used: Vec<u64>,
+    blocks: Vec<Block>,
+}
+
+/// 4,096 ports; and which words of 64 of them are not empty, so that few ports are found quickly.
+#[derive(Clone)]
+struct Block {
+    used: u64,
+    words: [u64; 64],
 }
 
 impl PortSet {
     /// No port, of so many.
     pub(super) fn new(ports: usize) -> Self {
-        let words = ports.div_ceil(64);
-        Self { words: vec![0; words], used: vec![0; words.div_ceil(64)] }
+        Self { blocks: vec![Block { used: 0, words: [0; 64] }; ports.div_ceil(4096)] }
     }
 
     #[inline]
@@ -25,8 +31,9 @@ impl PortSet {
 
     #[inline]
     fn insert_all(&mut self, word: u32, bits: u64) {
-        self.words[word as usize] |= bits;
-        self.used[word as usize / 64] |= 1 << (word % 64);
+        let block = &mut self.blocks[word as usize / 64];
+        block.words[word as usize % 64] |= bits;
+        block.used |= 1 << (word % 64);
     }
 
     /// Moves those of some consecutive ports to another set.
@@ -40,7 +47,7 @@ impl PortSet {
             if word == last {
                 mask &= u64::MAX >> (63 - (ports.end - 1) % 64);
             }
-            let bits = &mut self.words[word as usize];
+            let bits = &mut self.blocks[word as usize / 64].words[word as usize % 64];
             to.insert_all(word, *bits & mask);
             *bits &= !mask;
         }
@@ -49,22 +56,69 @@ impl PortSet {
     /// Takes all ports out, in ascending order.
     #[inline(always)]
     pub(super) fn drain(&mut self, mut look: impl FnMut(u32)) {
-        for (place, used) in self.used.iter_mut().enumerate() {
-            for word in members(std::mem::take(used)).map(|bit| place as u32 * 64 + bit) {
-                members(std::mem::take(&mut self.words[word as usize]))
-                    .for_each(|bit| look(word * 64 + bit));
+        for (block, first) in self.blocks.iter_mut().zip((0..).step_by(4096)) {
+            for word in members(std::mem::take(&mut block.used)) {
+                members(std::mem::take(&mut block.words[word as usize % 64]))
+                    .for_each(|bit| look(first + word * 64 + bit));
             }
         }
     }
 
     /// All ports, in ascending order.
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
-        let words = self
-            .used
-            .iter()
-            .enumerate()
-            .flat_map(|(place, used)| members(*used).map(move |bit| place as u32 * 64 + bit));
-        words.flat_map(|word| members(self.words[word as usize]).map(move |bit| word * 64 + bit))
+        let blocks = self.blocks.iter().zip((0..).step_by(4096));
+        blocks.flat_map(|(block, first)| {
+            members(block.used).flat_map(move |word| {
+                members(block.words[word as usize]).map(move |bit| first + word * 64 + bit)
+            })
+        })
+    }
+}
+
+/// Outputs that are requested, those with the same way side by side: what is done for one is then done for
+/// many, and branches are predictable.
+#[derive(Default)]
+pub(super) struct Requested {
+    outputs: Box<[u32]>,
+    /// Where those of each way are.
+    places: [Range<u32>; Way::ALL.len()],
+}
+
+impl Requested {
+    /// Room for these outputs.
+    pub(super) fn new(ways: impl Iterator<Item = Way> + Clone) -> Self {
+        let mut end = 0;
+        let places = Way::ALL.map(|way| {
+            let start = end;
+            // And for one more.
+            end += ways.clone().filter(|other| *other == way).count() as u32 + 1;
+            start..start
+        });
+        Self { outputs: vec![0; end as usize].into(), places }
+    }
+
+    /// Adds an output if it is new.
+    #[inline(always)]
+    pub(super) fn add(&mut self, output: u32, way: Way, new: bool) {
+        // Without a branch: whether an output has been requested is hardly predictable.
+        let end = &mut self.places[way as usize].end;
+        self.outputs[*end as usize] = output;
+        *end += u32::from(new);
+    }
+
+    /// Where those of a way are, which are taken out.
+    #[inline(always)]
+    pub(super) fn take(&mut self, way: Way) -> Range<u32> {
+        let places = &mut self.places[way as usize];
+        let taken = places.clone();
+        places.end = places.start;
+        taken
+    }
+
+    /// The output at a place.
+    #[inline(always)]
+    pub(super) fn at(&self, place: u32) -> u32 {
+        self.outputs[place as usize]
     }
 }
 

@@ -52,6 +52,21 @@ pub(super) enum PortKind {
     Unused,
 }
 
+/// Where an output leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// A host, or nowhere.
+    Host,
+    /// A router of the same partition.
+    Inside,
+    /// A router of another partition.
+    Outside,
+}
+
+impl Way {
+    pub(super) const ALL: [Self; 3] = [Self::Host, Self::Inside, Self::Outside];
+}
+
 /// A queue of packets, and what its head has decided.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queue {
@@ -115,6 +130,7 @@ pub(super) struct Output {
     pub(super) vcs: u8,
     pub(super) class: u8,
     pub(super) kind: PortKind,
+    pub(super) way: Way,
     /// A head waits for credits of this port.
     pub(super) awaited: bool,
     /// Leads out of the domain.
