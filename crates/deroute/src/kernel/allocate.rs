@@ -391,7 +391,7 @@ impl Partition {
 
         // The next packet of the VC becomes its head.
         (head.head, head.wish.routed, head.wish.seen) = (next, false, false);
-        input.sent = (wish.out, wish.vc);
+        input.sent = (wish.out, wish.vc, wish.size);
         input.occupied &= !(u64::from(next == NONE) << in_vc);
 
         // The crossbar is held until the tail has passed. The tail of an injected packet is already
@@ -427,30 +427,14 @@ impl Partition {
         output.sent += self.collector.overlap(departure, size);
         self.collector.grants += 1;
 
-        let (router, exit, downstream) = (output.router, output.exit, output.downstream);
+        let (router, downstream) = (output.router, output.downstream);
         let onward = output.kind == PortKind::Link;
         // Without a branch: whether a packet stays in the network is hardly predictable.
         let taken = if onward { size } else { 0 };
         output.queued += taken;
         *output.credits_mut(&mut self.credits, wish.vc) -= taken;
-        if let Some(sharing) = &mut self.sharing
-            && onward
-        {
-            let used = sharing.used(out_index, wish.vc) + size;
-            sharing.use_of(&self.plant, output, &mut self.credits, (out_index, wish.vc, used));
-        }
-        if self.watches.queues && exit {
-            self.soil(router);
-        }
-        if let Some(observed) = &mut self.dependencies {
-            let to = onward.then_some((wish.out, wish.vc));
-            let from = (!injection).then_some(((input_index - base) as u16, in_vc));
-            if self.plant.escape.is_none_or(|escape| escape.0 == wish.vc) {
-                observed.add(router, from, to);
-            }
-        }
-        if onward && self.lengths.kept() {
-            self.lengthen(out_index, wish.vc, wish.size, departure);
+        if self.keeps_books {
+            self.book((input_index, in_vc), out_index, wish, departure);
         }
         if more {
             if let Some(follows) = self.follows
@@ -483,6 +467,35 @@ impl Partition {
             self.depart(downstream, wish.vc, packet, departure + downstream.latency);
         } else {
             self.eject(downstream.port, &packet, departure + downstream.latency + size);
+        }
+    }
+
+    /// Does what some runs need when a packet is granted: what shared memory is left, what routing algorithms
+    /// look at, which channels depend on each other.
+    #[inline(never)]
+    fn book(&mut self, (input, in_vc): (u32, u8), out: u32, wish: Wish, departure: Cycle) {
+        let output = &mut self.outputs[out as usize];
+        let (router, exit) = (output.router, output.exit);
+        let onward = output.kind == PortKind::Link;
+        if let Some(sharing) = &mut self.sharing
+            && onward
+        {
+            let used = sharing.used(out, wish.vc) + u32::from(wish.size);
+            sharing.use_of(&self.plant, output, &mut self.credits, (out, wish.vc, used));
+        }
+        if self.watches.queues && exit {
+            self.soil(router);
+        }
+        if let Some(observed) = &mut self.dependencies {
+            let Input { kind, base, .. } = self.inputs[input as usize];
+            let to = onward.then_some((wish.out, wish.vc));
+            let from = (kind != PortKind::Host).then_some(((input - base) as u16, in_vc));
+            if self.plant.escape.is_none_or(|escape| escape.0 == wish.vc) {
+                observed.add(router, from, to);
+            }
+        }
+        if onward && self.lengths.kept() {
+            self.lengthen(out, wish.vc, wish.size, departure);
         }
     }
 

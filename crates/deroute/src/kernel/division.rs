@@ -52,6 +52,7 @@ impl Division<'_> {
             index,
             now: 0,
             watches: routing.watches(),
+            keeps_books: false,
             follows: routing.follows().filter(|_| !plant.voqs && !plant.on_arrival),
             first_router: first,
             by_age: plant.allocator.arbiter == Arbiter::Age,
@@ -109,6 +110,10 @@ impl Division<'_> {
         if plant.lengths {
             partition.lengths = Lengths::new(plant.sensing, partition.outputs.len(), vcs);
         }
+        partition.keeps_books = partition.watches.queues
+            || partition.sharing.is_some()
+            || partition.dependencies.is_some()
+            || partition.lengths.kept();
         partition
     }
 
@@ -159,7 +164,7 @@ impl Division<'_> {
             pointer: 0,
             vcs,
             request: 0,
-            sent: (0, 0),
+            sent: (0, 0, 0),
             next_request: NONE,
             kind,
             ripe_at: 0,

@@ -31,6 +31,8 @@ pub(super) struct Partition {
     pub(super) now: Cycle,
     pub(super) routing: Box<dyn Routing>,
     pub(super) watches: Watches,
+    /// More is kept than what every run needs: queue lengths, shared memory, dependencies.
+    pub(super) keeps_books: bool,
     /// Packets in transit follow their path: heads are routed when they become heads.
     pub(super) follows: Option<Follows>,
     /// Number of its first router in the network.
@@ -295,17 +297,27 @@ impl Partition {
     fn credit(&mut self, port: u32, vc: u8, size: u32) {
         let output = &mut self.outputs[port as usize];
         *output.credits_mut(&mut self.credits, vc) += size;
+        output.queued -= size;
+        let router = output.router;
+        if std::mem::take(&mut output.awaited) {
+            self.stir(router, port);
+        }
+        if self.keeps_books {
+            self.book_credit(port, vc, size);
+        }
+    }
+
+    /// Does what some runs need when credits arrive.
+    #[inline(never)]
+    fn book_credit(&mut self, port: u32, vc: u8, size: u32) {
+        let output = &mut self.outputs[port as usize];
         if let Some(sharing) = &mut self.sharing {
             let used = sharing.used(port, vc) - size;
             sharing.use_of(&self.plant, output, &mut self.credits, (port, vc, used));
         }
-        output.queued -= size;
+        let (router, exit) = (output.router, output.exit);
         if self.lengths.until_credited() {
             *self.lengths.vc_mut(port, vc) -= size;
-        }
-        let (router, exit) = (output.router, output.exit);
-        if std::mem::take(&mut output.awaited) {
-            self.stir(router, port);
         }
         if self.watches.queues && exit {
             self.soil(router);
@@ -492,7 +504,8 @@ impl Partition {
         if wish.seen || self.islip.is_some() {
             return wish;
         }
-        Wish { out: sent.0, vc: sent.1, ..wish }
+        let (out, vc, size) = sent;
+        Wish { size, out, vc, ..wish }
     }
 
     /// Takes the mail from another partition.
