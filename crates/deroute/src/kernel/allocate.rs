@@ -236,18 +236,20 @@ impl Partition {
     #[inline(never)]
     pub(super) fn guide(&mut self, follows: Follows, port: u32, queue: u32, head: u32) {
         let at = RouterId(self.first_router + self.inputs[port as usize].router);
-        let packet = &mut self.pool[head].packet;
-        let header = &mut packet.header;
+        let Packet { header, port: exit, size, .. } = &mut self.pool[head].packet;
+        let (exit, size) = (*exit, *size);
         if header.place == 0 && !follows.at_source {
             return;
         }
         header.arrive(at);
         let hop = if header.ends_at(at) {
-            Hop { port: packet.port, vc: VcId(0), place: 0 }
+            Hop { port: exit, vc: VcId(0), place: 0 }
         } else {
-            follow(&*self.plant.topology, at, header, follows.vc_use)
+            let hop = follow(&*self.plant.topology, at, header, follows.vc_use);
+            debug_assert_eq!(hop, self.asked((port, queue), head), "it keeps its word");
+            hop
         };
-        self.queues[queue as usize].wish = Wish::new(packet.size, hop);
+        self.queues[queue as usize].wish = Wish::new(size, hop);
     }
 
     /// Decides where a packet goes that is at an input port, in a VC: the head of a queue, or one that
@@ -262,6 +264,13 @@ impl Partition {
             false => (*size, self.decide((input, vc), packet)),
         };
         Wish::new(size, hop)
+    }
+
+    /// What the routing algorithm says of the head of a queue.
+    #[cold]
+    fn asked(&mut self, (port, queue): (u32, u32), head: u32) -> Hop {
+        let vc = (queue - self.inputs[port as usize].queues) as u8;
+        self.decide((port as usize, vc), head)
     }
 
     /// Asks the routing algorithm where a packet goes.

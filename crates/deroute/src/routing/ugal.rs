@@ -35,7 +35,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::phase_a::{DetourPlan, Detours, Policy};
-use super::{Fabric, Follows, Header, Injection, Plan, Queue, RouterView, Routing, Watches, divert, follow};
+use super::{
+    Fabric, Follows, Header, Injection, Plan, Queue, RouterView, Routing, Watches, divert, follow,
+};
 use crate::ids::{Cycle, RouterId};
 use crate::probe::PathKind;
 use crate::spec::{SpecError, VcUse};
