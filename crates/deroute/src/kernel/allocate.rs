@@ -436,12 +436,15 @@ impl Partition {
         output.sent += self.collector.overlap(departure, size);
         self.collector.grants += 1;
 
-        let (router, downstream) = (output.router, output.downstream);
+        let (router, exit, downstream) = (output.router, output.exit, output.downstream);
         let onward = output.kind == PortKind::Link;
         // Without a branch: whether a packet stays in the network is hardly predictable.
         let taken = if onward { size } else { 0 };
         output.queued += taken;
         *output.credits_mut(&mut self.credits, wish.vc) -= taken;
+        if self.watches.queues && exit {
+            self.soil(router);
+        }
         if self.keeps_books {
             self.book((input_index, in_vc), out_index, wish, departure);
         }
@@ -484,16 +487,13 @@ impl Partition {
     #[inline(never)]
     fn book(&mut self, (input, in_vc): (u32, u8), out: u32, wish: Wish, departure: Cycle) {
         let output = &mut self.outputs[out as usize];
-        let (router, exit) = (output.router, output.exit);
+        let router = output.router;
         let onward = output.kind == PortKind::Link;
         if let Some(sharing) = &mut self.sharing
             && onward
         {
             let used = sharing.used(out, wish.vc) + u32::from(wish.size);
             sharing.use_of(&self.plant, output, &mut self.credits, (out, wish.vc, used));
-        }
-        if self.watches.queues && exit {
-            self.soil(router);
         }
         if let Some(observed) = &mut self.dependencies {
             let Input { kind, base, .. } = self.inputs[input as usize];

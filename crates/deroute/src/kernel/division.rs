@@ -110,8 +110,7 @@ impl Division<'_> {
         if plant.lengths {
             partition.lengths = Lengths::new(plant.sensing, partition.outputs.len(), vcs);
         }
-        partition.keeps_books = partition.watches.queues
-            || partition.sharing.is_some()
+        partition.keeps_books = partition.sharing.is_some()
             || partition.dependencies.is_some()
             || partition.lengths.kept();
         partition

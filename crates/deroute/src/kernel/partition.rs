@@ -298,9 +298,12 @@ impl Partition {
         let output = &mut self.outputs[port as usize];
         *output.credits_mut(&mut self.credits, vc) += size;
         output.queued -= size;
-        let router = output.router;
+        let (router, exit) = (output.router, output.exit);
         if std::mem::take(&mut output.awaited) {
             self.stir(router, port);
+        }
+        if self.watches.queues && exit {
+            self.soil(router);
         }
         if self.keeps_books {
             self.book_credit(port, vc, size);
@@ -315,12 +318,8 @@ impl Partition {
             let used = sharing.used(port, vc) - size;
             sharing.use_of(&self.plant, output, &mut self.credits, (port, vc, used));
         }
-        let (router, exit) = (output.router, output.exit);
         if self.lengths.until_credited() {
             *self.lengths.vc_mut(port, vc) -= size;
-        }
-        if self.watches.queues && exit {
-            self.soil(router);
         }
     }
 

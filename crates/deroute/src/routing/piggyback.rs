@@ -80,6 +80,8 @@ struct Piggyback {
     own: Vec<bool>,
     /// What the other routers of the group know of them.
     seen: Vec<bool>,
+    /// Queues of the ports of one router, while they are looked at.
+    lengths: Vec<u64>,
 }
 
 pub fn plan(spec: &PiggybackSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
@@ -99,6 +101,7 @@ pub fn plan(spec: &PiggybackSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
             delay: fabric.latency[0],
             own: flags.clone(),
             seen: flags,
+            lengths: Vec::with_capacity(exits),
         })
     });
     Ok(Plan { agent, vcs })
@@ -154,17 +157,20 @@ impl Routing for Piggyback {
         queues: &dyn Queues,
         messages: &mut Vec<Message>,
     ) {
-        let ports = self.topology.exits(router);
-        let total: u64 = ports.clone().map(|p| u64::from(queues.port(PortId(p)))).sum();
-        for (exit, port) in ports.enumerate() {
-            let flag = self.congested(u64::from(queues.port(PortId(port))), total);
-            let cell = self.cell(router, exit);
-            if self.own[cell] != flag {
-                self.own[cell] = flag;
+        let mut lengths = std::mem::take(&mut self.lengths);
+        let ports = self.topology.exits(router).map(PortId);
+        lengths.extend(ports.map(|port| u64::from(queues.port(port))));
+        let (total, first) = (lengths.iter().sum(), self.cell(router, 0));
+        for (exit, length) in lengths.drain(..).enumerate() {
+            let flag = self.congested(length, total);
+            let own = &mut self.own[first + exit];
+            if *own != flag {
+                *own = flag;
                 let content = (exit as u32) << 1 | u32::from(flag);
                 messages.push(Message { delay: self.delay, content });
             }
         }
+        self.lengths = lengths;
     }
 
     fn message(&mut self, from: RouterId, content: u32) {
