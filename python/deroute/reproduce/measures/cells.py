@@ -101,7 +101,7 @@ def _both(evidence: Evidence, of: str) -> tuple[Table, NDArray[np.float64]]:
 
 def _settled(ours: NDArray[np.float64]) -> NDArray[np.float64]:
     if np.isnan(ours).any():
-        raise NotSettledError(f"{int(np.isnan(ours).sum())} cells have no results")
+        raise NotSettledError(f"cells without results: {int(np.isnan(ours).sum())}")
     return ours
 
 
