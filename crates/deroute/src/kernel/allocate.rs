@@ -400,7 +400,7 @@ impl Partition {
 
         // The next packet of the VC becomes its head.
         (head.head, head.wish.routed, head.wish.seen) = (next, false, false);
-        input.sent = (wish.out, wish.vc, wish.size);
+        input.sent = wish;
         input.occupied &= !(u64::from(next == NONE) << in_vc);
 
         // The crossbar is held until the tail has passed. The tail of an injected packet is already

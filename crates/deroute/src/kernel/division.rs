@@ -11,7 +11,7 @@ use super::plant::Plant;
 use super::ports::{PortSet, Requested};
 use super::queues::Lengths;
 use super::sharing::Sharing;
-use super::state::{Host, Input, Link, Mail, NEAR, Output, PortKind, Queue, Router, Way};
+use super::state::{Host, Input, Link, Mail, NEAR, Output, PortKind, Queue, Router, Way, Wish};
 use super::wheel::Wheel;
 use crate::ids::{Cycle, HostId, PortId, RouterId};
 use crate::probe::PathKind;
@@ -163,7 +163,7 @@ impl Division<'_> {
             pointer: 0,
             vcs,
             request: 0,
-            sent: (0, 0, 0),
+            sent: Wish::default(),
             next_request: NONE,
             kind,
             ripe_at: 0,

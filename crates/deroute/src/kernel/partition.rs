@@ -500,11 +500,7 @@ impl Partition {
         let lane = self.islip.as_ref().map_or(0, |islip| usize::from(islip.served(input)));
         let first = queues as usize + lane * usize::from(vcs);
         let wish = self.queues[first + usize::from(request)].wish;
-        if wish.seen || self.islip.is_some() {
-            return wish;
-        }
-        let (out, vc, size) = sent;
-        Wish { size, out, vc, ..wish }
+        if wish.seen || self.islip.is_some() { wish } else { sent }
     }
 
     /// Takes the mail from another partition.

@@ -27,8 +27,8 @@ pub(super) struct Input {
     pub(super) vcs: u8,
     /// VC requested in this round.
     pub(super) request: u8,
-    /// Output port, VC and phits of the packet that was sent last.
-    pub(super) sent: (u16, u8, u16),
+    /// What the packet had decided that was sent last.
+    pub(super) sent: Wish,
     /// Next requester of the same output, or `NONE`.
     pub(super) next_request: u32,
     pub(super) kind: PortKind,
