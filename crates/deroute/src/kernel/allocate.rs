@@ -229,48 +229,36 @@ impl Partition {
             return;
         }
         let vc = (queue as u32 - self.inputs[input].queues) as u8;
-        self.queues[queue].wish = self.route((input, vc), head);
+        self.queues[queue].wish = self.route((input, vc), head, None);
     }
 
     /// A packet that has become the head of a queue follows its path, if it has one.
     #[inline(never)]
     pub(super) fn guide(&mut self, follows: Follows, port: u32, queue: u32, head: u32) {
-        let at = RouterId(self.first_router + self.inputs[port as usize].router);
-        let Packet { header, port: exit, size, .. } = &mut self.pool[head].packet;
-        let (exit, size) = (*exit, *size);
-        if header.place == 0 && !follows.at_source {
+        if self.pool[head].packet.header.place == 0 && !follows.at_source {
             return;
         }
-        header.arrive(at);
-        let hop = if header.ends_at(at) {
-            Hop { port: exit, vc: VcId(0), place: 0 }
-        } else {
-            let hop = follow(&*self.plant.topology, at, header, follows.vc_use);
-            debug_assert_eq!(hop, self.asked((port, queue), head), "it keeps its word");
-            hop
-        };
-        self.queues[queue as usize].wish = Wish::new(size, hop);
+        let vc = (queue - self.inputs[port as usize].queues) as u8;
+        self.queues[queue as usize].wish = self.route((port as usize, vc), head, Some(follows));
     }
 
     /// Decides where a packet goes that is at an input port, in a VC: the head of a queue, or one that
-    /// has just arrived.
+    /// has just arrived. It follows its path, or the routing algorithm is asked.
     #[inline(always)]
-    pub(super) fn route(&mut self, (input, vc): (usize, u8), packet: u32) -> Wish {
-        let at = RouterId(self.first_router + self.inputs[input].router);
+    pub(super) fn route(&mut self, at: (usize, u8), packet: u32, follows: Option<Follows>) -> Wish {
+        let router = RouterId(self.first_router + self.inputs[at.0].router);
         let Packet { header, port, size, .. } = &mut self.pool[packet].packet;
-        header.arrive(at);
-        let (size, hop) = match header.ends_at(at) {
-            true => (*size, Hop { port: *port, vc: VcId(0), place: 0 }),
-            false => (*size, self.decide((input, vc), packet)),
+        let (port, size) = (*port, *size);
+        header.arrive(router);
+        if header.ends_at(router) {
+            return Wish::new(size, Hop { port, vc: VcId(0), place: 0 });
+        }
+        let Some(Follows { vc_use, .. }) = follows else {
+            return Wish::new(size, self.decide(at, packet));
         };
+        let hop = follow(&*self.plant.topology, router, header, vc_use);
+        debug_assert_eq!(hop, self.decide(at, packet), "the algorithm keeps its word");
         Wish::new(size, hop)
-    }
-
-    /// What the routing algorithm says of the head of a queue.
-    #[cold]
-    fn asked(&mut self, (port, queue): (u32, u32), head: u32) -> Hop {
-        let vc = (queue - self.inputs[port as usize].queues) as u8;
-        self.decide((port as usize, vc), head)
     }
 
     /// Asks the routing algorithm where a packet goes.

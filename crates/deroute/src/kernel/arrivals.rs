@@ -38,7 +38,7 @@ impl Partition {
         self.decided.resize(self.pool.slots(), Wish::default());
         touch(fresh.iter().map(|arrival| u32::from(self.decided[arrival.packet as usize].out)));
         for &Arrival { port, packet, vc, .. } in &fresh {
-            self.decided[packet as usize] = self.route((port as usize, vc), packet);
+            self.decided[packet as usize] = self.route((port as usize, vc), packet, None);
         }
         if let Some(mut islip) = self.islip.take() {
             // Each lane, and the last packet in it, is far away: fetch them together.
