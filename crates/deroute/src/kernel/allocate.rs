@@ -4,9 +4,10 @@ use std::hint::select_unpredictable;
 
 use super::packet::{NONE, Packet};
 use super::partition::{Partition, injection_queue};
-use super::plant::Crossbar;
+use super::plant::{Crossbar, Plant};
+use super::ports::Requested;
 use super::queues::PortQueues;
-use super::state::{Input, PortKind, Queue, Way, Wish};
+use super::state::{Input, Output, PortKind, Way, Wish};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::collect::Delivery;
 use crate::routing::{Follows, Injection, RouterView, Watches, follow};
@@ -20,6 +21,39 @@ pub(super) enum Room {
     From(Cycle),
     /// When credits arrive.
     WithCredits,
+}
+
+/// Is there room in an output for a head that wants it? `credits` is `Partition::credits`.
+#[inline(always)]
+fn room(plant: &Plant, output: &Output, credits: &[u32], now: Cycle, wish: Wish) -> Room {
+    if output.busy_until > now {
+        return Room::From(output.busy_until);
+    }
+    if output.credits(credits, wish.vc) < plant.room(output.class, wish.size) {
+        return Room::WithCredits;
+    }
+    // A head that would not wait for its link fits, and the buffer holds the largest packet.
+    let end = output.link_free.max(now) + u32::from(wish.size);
+    if end - now > plant.output_buffer {
+        return Room::From(end - plant.output_buffer);
+    }
+    Room::Enough
+}
+
+/// A VC of an input port requests an output.
+#[inline(always)]
+fn ask(
+    (port, input, vc): (u32, &mut Input, u8),
+    (out, output): (u32, &mut Output),
+    requested: &mut Requested,
+    plant: &Plant,
+) {
+    let next = std::mem::replace(&mut output.first_request, port);
+    requested.add(out, output.way, next == NONE);
+    (input.request, input.next_request) = (vc, next);
+    if plant.allocator.pointer == Pointer::OnRequest {
+        input.pointer = vc + 1;
+    }
 }
 
 impl Partition {
@@ -91,38 +125,50 @@ impl Partition {
     /// Input arbitration: the port requests an output for one of its heads, if any can go.
     #[inline(always)]
     fn request(&mut self, port: u32) {
-        let Input { busy_until, occupied, queues, .. } = self.inputs[port as usize];
+        let Self { inputs, queues, outputs, credits, requested, plant, now, .. } = self;
+        let input = &mut inputs[port as usize];
+        // Mostly there is nothing to choose, and nothing to decide.
+        if !(self.steady && input.occupied.is_power_of_two() && input.busy_until <= *now) {
+            return self.request_one_of(port);
+        }
+        let vc = input.occupied.trailing_zeros();
+        let wish = &mut queues[(input.queues + vc) as usize].wish;
+        if !wish.routed {
+            return self.request_one_of(port);
+        }
+        wish.seen = true;
+        let out = input.base + u32::from(wish.out);
+        let output = &mut outputs[out as usize];
+        match room(plant, output, credits, *now, *wish) {
+            Room::Enough => ask((port, input, vc as u8), (out, output), requested, plant),
+            Room::From(at) => self.ripen_at(port, at),
+            Room::WithCredits => {
+                output.awaited = true;
+                self.starved.insert(port);
+            }
+        }
+    }
+
+    /// The same, where there is something to choose or to decide.
+    #[inline(never)]
+    fn request_one_of(&mut self, port: u32) {
+        let Input { busy_until, .. } = self.inputs[port as usize];
         if busy_until > self.now {
             self.ripen_at(port, busy_until);
             return;
         }
         let mut ripe_at = Cycle::MAX;
-        let chosen = if occupied.is_power_of_two() {
-            // Mostly there is nothing to choose.
-            let vc = occupied.trailing_zeros();
-            self.ready(port, queues + vc, &mut ripe_at).map(|out| (vc as u8, out))
-        } else {
-            self.choose(port, &mut ripe_at)
-        };
-        let Some((vc, out)) = chosen else {
-            if ripe_at != Cycle::MAX {
-                self.ripen_at(port, ripe_at);
-            }
-            return;
-        };
-        let output = &mut self.outputs[out as usize];
-        let next = std::mem::replace(&mut output.first_request, port);
-        self.requested.add(out, output.way, next == NONE);
-        let input = &mut self.inputs[port as usize];
-        (input.request, input.next_request) = (vc, next);
-        if self.plant.allocator.pointer == Pointer::OnRequest {
-            input.pointer = vc + 1;
+        if let Some((vc, out)) = self.choose(port, &mut ripe_at) {
+            let Self { inputs, outputs, requested, plant, .. } = self;
+            let (input, output) = (&mut inputs[port as usize], &mut outputs[out as usize]);
+            ask((port, input, vc), (out, output), requested, plant);
+        } else if ripe_at != Cycle::MAX {
+            self.ripen_at(port, ripe_at);
         }
     }
 
     /// The VC of a port whose head has the highest priority of those that can be granted, and the output
     /// that the head wants.
-    #[inline(never)]
     fn choose(&mut self, port: u32, ripe_at: &mut Cycle) -> Option<(u8, u32)> {
         let input = &self.inputs[port as usize];
         let (pointer, queues) = (u32::from(input.pointer), input.queues);
@@ -203,20 +249,8 @@ impl Partition {
 
     /// Is there room in an output for a head that wants it?
     #[inline]
-    pub(super) fn fits(&self, out: u32, Wish { vc, size, .. }: Wish) -> Room {
-        let output = &self.outputs[out as usize];
-        if output.busy_until > self.now {
-            return Room::From(output.busy_until);
-        }
-        if output.credits(&self.credits, vc) < self.plant.room(output.class, size) {
-            return Room::WithCredits;
-        }
-        let backlog = output.link_free.saturating_sub(self.now);
-        let room = self.plant.output_buffer;
-        if backlog.saturating_add(u32::from(size)) > room {
-            return Room::From(output.link_free + u32::from(size) - room);
-        }
-        Room::Enough
+    pub(super) fn fits(&self, out: u32, wish: Wish) -> Room {
+        room(&self.plant, &self.outputs[out as usize], &self.credits, self.now, wish)
     }
 
     /// The head of a queue, which is the first one of its VC, decides where it goes, or has done so when
@@ -377,14 +411,12 @@ impl Partition {
     /// whose pointer may move on.
     #[inline(always)]
     pub(super) fn cross(&mut self, (input_index, out_index): (u32, u32), queue: usize, turn: bool) {
+        let Self { inputs, outputs, queues, pool, credits, plant, collector, .. } = self;
         let now = self.now;
-        let input = &mut self.inputs[input_index as usize];
-        let output = &mut self.outputs[out_index as usize];
-        let in_vc = input.request;
-        let head = &mut self.queues[queue];
-        let Queue { head: first, wish, .. } = *head;
+        let (input, head) = (&mut inputs[input_index as usize], &mut queues[queue]);
+        let (in_vc, wish) = (input.request, head.wish);
         let size = u32::from(wish.size);
-        let (mut packet, next, arrival) = self.pool.remove(first);
+        let (mut packet, next, arrival) = pool.remove(head.head);
 
         // The next packet of the VC becomes its head.
         (head.head, head.wish.routed, head.wish.seen) = (next, false, false);
@@ -395,41 +427,42 @@ impl Partition {
         // in the queue.
         let injection = input.kind == PortKind::Host;
         let tail = if injection { now + 1 } else { arrival + size };
-        let (read_until, write_until) = match self.plant.crossbar {
-            Crossbar::Speed(speed) => {
-                // A division is slow, and hardly any switch is faster than 2.
-                let cycles = match speed {
-                    1 => size,
-                    2 => size.div_ceil(2),
-                    _ => size.div_ceil(speed),
-                };
-                let end = tail.max(now + cycles);
-                (end, end)
-            }
-            Crossbar::Ideal => (tail.max(now + 1), now),
-        };
-        let waited_from = arrival.max(input.busy_until);
+        let (read_until, write_until) = plant.crossbar.held(now, tail, size);
+        let blocked = now - arrival.max(input.busy_until);
         input.busy_until = read_until;
-        if self.plant.allocator.pointer == Pointer::OnGrant {
+        if plant.allocator.pointer == Pointer::OnGrant {
             input.pointer = in_vc + 1;
         }
-        let (upstream, base, more) = (input.upstream, input.base, input.occupied != 0);
+        let (upstream, more) = (input.upstream, input.occupied != 0);
 
+        let output = &mut outputs[out_index as usize];
         output.busy_until = write_until;
         if turn {
-            output.pointer = (input_index + 1 - base) as u16;
+            output.pointer = (input_index + 1 - input.base) as u16;
         }
-        let departure = output.link_free.max(now + self.plant.pipeline);
+        let departure = output.link_free.max(now + plant.pipeline);
         output.link_free = departure + size;
-        output.sent += self.collector.overlap(departure, size);
-        self.collector.grants += 1;
-
-        let (router, exit, downstream) = (output.router, output.exit, output.downstream);
-        let onward = output.kind == PortKind::Link;
+        output.sent += collector.overlap(departure, size);
+        collector.grants += 1;
         // Without a branch: whether a packet stays in the network is hardly predictable.
-        let taken = if onward { size } else { 0 };
+        let taken = if output.way == Way::Host { 0 } else { size };
         output.queued += taken;
-        *output.credits_mut(&mut self.credits, wish.vc) -= taken;
+        *output.credits_mut(credits, wish.vc) -= taken;
+        let Output { router, exit, downstream, way, .. } = *output;
+
+        if injection {
+            self.leave(&mut packet, (input_index, in_vc), (router, upstream.port), blocked);
+        } else {
+            self.return_credit(upstream, in_vc, wish.size);
+        }
+        let arrival = departure + downstream.latency;
+        if way == Way::Host {
+            self.eject(downstream.port, &packet, arrival + size);
+        } else {
+            packet.header.place = wish.place;
+            packet.header.hops += 1;
+            self.depart(downstream, wish.vc, packet, arrival);
+        }
         if self.watches.queues && exit {
             self.soil(router);
         }
@@ -437,37 +470,20 @@ impl Partition {
             self.book((input_index, in_vc), out_index, wish, departure);
         }
         if more {
-            if let Some(follows) = self.follows
-                && next != NONE
-            {
-                self.guide(follows, input_index, queue as u32, next);
-            }
-            self.ripen_at(input_index, read_until);
+            self.go_on(input_index, queue, read_until);
         }
-        if injection {
-            if self.nics.is_some() {
-                self.stamp(&packet);
-            } else {
-                packet.mark = now;
-            }
-            if self.watches.injections {
-                let state = &self.routers[router as usize];
-                let queue = injection_queue(state, (input_index, in_vc), now);
-                // A copy, so that the packet itself can stay in registers.
-                let header = packet.header;
-                self.routing.injection(queue, Injection::Left, &header);
-            }
-            self.inject((upstream.port, in_vc), router, &packet, now - waited_from);
-        } else {
-            self.return_credit(upstream, in_vc, wish.size);
+    }
+
+    /// An input port has packets left, perhaps in the queue that it sends from until some cycle.
+    #[inline(always)]
+    fn go_on(&mut self, port: u32, queue: usize, until: Cycle) {
+        let next = self.queues[queue].head;
+        if let Some(follows) = self.follows
+            && next != NONE
+        {
+            self.guide(follows, port, queue as u32, next);
         }
-        if onward {
-            packet.header.place = wish.place;
-            packet.header.hops += 1;
-            self.depart(downstream, wish.vc, packet, departure + downstream.latency);
-        } else {
-            self.eject(downstream.port, &packet, departure + downstream.latency + size);
-        }
+        self.ripen_at(port, until);
     }
 
     /// Does what some runs need when a packet is granted: what shared memory is left, what routing algorithms
@@ -496,10 +512,21 @@ impl Partition {
         }
     }
 
-    /// A packet leaves its injection queue.
+    /// A packet leaves its injection queue, at whose head it was blocked for some cycles.
     #[inline(always)]
-    fn inject(&mut self, (index, class): (u32, u8), router: u32, packet: &Packet, blocked: u32) {
-        let now = self.now;
+    fn leave(&mut self, packet: &mut Packet, at: (u32, u8), from: (u32, u32), blocked: u32) {
+        let (now, (_, class), (router, index)) = (self.now, at, from);
+        if self.nics.is_some() {
+            self.stamp(packet);
+        } else {
+            packet.mark = now;
+        }
+        if self.watches.injections {
+            let queue = injection_queue(&self.routers[router as usize], at, now);
+            // A copy, so that the packet itself can stay in registers.
+            let header = packet.header;
+            self.routing.injection(queue, Injection::Left, &header);
+        }
         let size = u32::from(packet.size);
         let host = &mut self.hosts[index as usize];
         *host.queued_mut(&mut self.queued, class) -= size;

@@ -4,7 +4,7 @@
 //! the order of events is irrelevant.
 
 use super::fetch::touch;
-use super::packet::Flight;
+use super::packet::{Buffer, Flight};
 use super::partition::Partition;
 use super::state::Wish;
 
@@ -22,13 +22,17 @@ impl Partition {
     /// A head arrives at an input port where a VC is one queue, and is to be routed.
     pub(super) fn enqueue_fresh(&mut self, flight: Flight) {
         let packet = self.enqueue(flight);
-        self.fresh.push(Arrival { port: flight.port, packet, vc: flight.vc, lane: 0 });
+        self.note_fresh(packet, flight.to);
     }
 
     /// A head arrives at an input port with virtual output queues, and is to be routed.
     pub(super) fn land(&mut self, flight: Flight) {
         let packet = self.store(flight);
-        self.fresh.push(Arrival { port: flight.port, packet, vc: flight.vc, lane: 0 });
+        self.note_fresh(packet, flight.to);
+    }
+
+    fn note_fresh(&mut self, packet: u32, to: Buffer) {
+        self.fresh.push(Arrival { port: to.port(), packet, vc: to.vc(), lane: 0 });
     }
 
     /// Routes what has arrived in this cycle.

@@ -120,7 +120,8 @@ fn far_end(plant: &Plant, partition: &Partition, first: u32, port: u32, vc: u8) 
 
 fn count_events(plant: &Plant, partition: &Partition, first: u32, charged: &mut Charged) -> u32 {
     let mut packets = 0;
-    for Flight { packet, port, vc } in partition.arrivals.pending() {
+    for Flight { packet, to, .. } in partition.arrivals.pending() {
+        let (port, vc) = (to.port(), to.vc());
         packets += 1;
         let input = &partition.inputs[port as usize];
         let router = &partition.routers[input.router as usize];

@@ -52,6 +52,7 @@ impl Division<'_> {
             index,
             now: 0,
             watches: routing.watches(),
+            steady: !routing.watches().reconsiders && plant.shared_by.is_empty(),
             keeps_books: false,
             follows: routing.follows().filter(|_| !plant.voqs && !plant.on_arrival),
             first_router: first,

@@ -29,8 +29,8 @@ impl Partition {
     /// The queues in which packets arrive, and their last packets.
     pub(super) fn fetch_tails(&self, flights: &[Flight]) {
         let queue = |flight: &Flight| {
-            let first = self.inputs[flight.port as usize].queues;
-            &self.queues[first as usize + usize::from(flight.vc)]
+            let first = self.inputs[flight.to.port() as usize].queues;
+            &self.queues[first as usize + usize::from(flight.to.vc())]
         };
         touch(flights.iter().map(|flight| queue(flight).head));
         touch(flights.iter().map(|flight| {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::packet::{Flight, NONE, Packet};
+use super::packet::{Buffer, NONE, Packet};
 use super::partition::Partition;
 use super::plant::Plant;
 use super::state::Mail;
@@ -138,7 +138,7 @@ pub(super) struct Nics {
     pub(super) nics: Vec<Nic>,
     pub(super) parcels: Slab<Parcel>,
     /// Messages that become whole.
-    arrivals: Wheel<u32, 30>,
+    arrivals: Wheel<u32>,
     messages: Slab<Incoming>,
     /// What each job has done here.
     pub(super) records: Vec<Record>,
@@ -292,7 +292,7 @@ impl Partition {
     #[cold]
     pub(super) fn receive_parcels(&mut self, mail: &mut Mail) {
         let Some(nics) = &mut self.nics else { return };
-        for ((_, flight), parcel) in mail.arrivals.iter_mut().zip(mail.parcels.drain(..)) {
+        for (flight, parcel) in mail.arrivals.iter_mut().zip(mail.parcels.drain(..)) {
             flight.packet.mark = nics.parcels.insert(parcel);
         }
     }
@@ -347,18 +347,15 @@ impl Partition {
         if let Some(at) = nics.work(nic, &self.plant, now, self.generations.horizon()) {
             self.generations.push(at, host);
         }
-        if let Some(flight) = self.cut(host) {
-            match self.plant.host_latency {
-                0 => self.enter(flight),
-                latency => self.arrivals.push(now + latency, flight),
-            }
+        if let Some((packet, to)) = self.cut(host) {
+            self.enter(packet, to);
         }
         self.refill(host);
     }
 
     /// Cuts the next packet of a host, if its injection queue has room for it: at most one a cycle, so
     /// that no two arrive at their router at once.
-    fn cut(&mut self, host: u32) -> Option<Flight> {
+    fn cut(&mut self, host: u32) -> Option<(Packet, Buffer)> {
         let plant = &*self.plant;
         let (nics, jobs) = (self.nics.as_mut()?, plant.jobs.as_ref()?);
         let host = &mut self.hosts[host as usize];
@@ -392,7 +389,7 @@ impl Partition {
             port: plant.topology.port_of(to),
             size: size as u16,
         };
-        Some(Flight { port: host.port, vc: class, packet })
+        Some((packet, Buffer::new(host.port, class)))
     }
 
     /// Sees to it that a packet is cut in the next cycle, if there is one and room for it.

@@ -40,10 +40,30 @@ pub(super) struct Slot {
 
 /// A packet on its way to an input buffer: half a cache line.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
 pub(super) struct Flight {
     pub(super) packet: Packet,
-    pub(super) port: u32,
-    pub(super) vc: u8,
+    pub(super) to: Buffer,
+    /// Cycle in which its head reaches the buffer.
+    pub(super) at: Cycle,
+}
+
+/// A VC of an input port: 26 bits for the port in its partition, and 6 for the VC.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Buffer(u32);
+
+impl Buffer {
+    pub(super) fn new(port: u32, vc: u8) -> Self {
+        Self(port << 6 | u32::from(vc))
+    }
+
+    pub(super) fn port(self) -> u32 {
+        self.0 >> 6
+    }
+
+    pub(super) fn vc(self) -> u8 {
+        self.0 as u8 & 63
+    }
 }
 
 const _: () = assert!(size_of::<Slot>() == 32 && size_of::<Flight>() == 32);

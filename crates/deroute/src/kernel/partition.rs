@@ -10,7 +10,7 @@ use super::arrivals::Arrival;
 use super::fetch::{members, touch};
 use super::islip::Islip;
 use super::nic::Nics;
-use super::packet::{Flight, NONE, Packet, Pool};
+use super::packet::{Buffer, Flight, NONE, Packet, Pool};
 use super::plant::Plant;
 use super::ports::{PortSet, Requested};
 use super::queues::{Lengths, PortQueues};
@@ -38,6 +38,8 @@ pub(super) struct Partition {
     /// Number of its first router in the network.
     pub(super) first_router: u32,
     pub(super) by_age: bool,
+    /// Heads keep what they have decided: they do not reconsider, nor take the VC that is emptiest.
+    pub(super) steady: bool,
     pub(super) routers: Vec<Router>,
     pub(super) inputs: Vec<Input>,
     pub(super) outputs: Vec<Output>,
@@ -70,17 +72,17 @@ pub(super) struct Partition {
     /// Interfaces of the hosts that run a rank, and what packets carry, in a run with a workload.
     pub(super) nics: Option<Box<Nics>>,
     /// Heads on their way to input buffers.
-    pub(super) arrivals: Wheel<Flight, 14>,
+    pub(super) arrivals: Wheel<Flight>,
     /// Credits on their way to outputs.
-    pub(super) credit_returns: Wheel<u64, 15>,
+    pub(super) credit_returns: Wheel<u64>,
     /// Phits that begin or cease to count.
-    pub(super) settlings: Wheel<u64, 15>,
+    pub(super) settlings: Wheel<u64>,
     /// Input ports that become ripe.
-    pub(super) ripenings: Wheel<u32, 30>,
+    pub(super) ripenings: Wheel<u32>,
     /// Hosts that generate a packet.
-    pub(super) generations: Wheel<u32, 30>,
+    pub(super) generations: Wheel<u32>,
     /// Messages of routing agents.
-    pub(super) deliveries: Wheel<u32, 30>,
+    pub(super) deliveries: Wheel<u32>,
     /// Messages on their way: sender and content, by slot.
     pub(super) messages: Vec<(RouterId, u32)>,
     pub(super) free_messages: Vec<u32>,
@@ -142,8 +144,10 @@ impl Partition {
         touch(self.pool.lines());
         touch(self.hosts.iter().map(|host| host.next));
         touch(self.routers.iter().map(|router| router.port_base));
-        touch(self.arrivals.lines().map(|flight| flight.port));
-        touch(self.credit_returns.lines().map(|event| event as u32));
+        touch(self.arrivals.lines(|flight| flight.at));
+        touch(self.credit_returns.lines(|event| *event as u32));
+        touch(self.ripenings.lines(|port| *port));
+        touch(self.generations.lines(|host| *host));
     }
 
     /// Looks at every router that is awake, once.
@@ -169,38 +173,9 @@ impl Partition {
         if self.plant.sensing != Sensing::Both {
             self.settle(now);
         }
-        let mut credits = std::mem::take(&mut self.credit_returns);
-        credits.drain(now, |events| {
-            touch(events.iter().map(|event| self.outputs[read_credit(*event).0 as usize].queued));
-            for event in events {
-                let (port, vc, size) = read_credit(*event);
-                self.credit(port, vc, size);
-            }
-        });
-        self.credit_returns = credits;
-        let mut ripenings = std::mem::take(&mut self.ripenings);
-        ripenings.drain(now, |ports| match self.islip {
-            None => {
-                ports.iter().for_each(|port| self.ripe.insert(*port));
-            }
-            Some(_) => self.release_all(ports),
-        });
-        self.ripenings = ripenings;
-        let mut arrivals = std::mem::take(&mut self.arrivals);
-        arrivals.drain(now, |flights| {
-            touch(flights.iter().map(|flight| self.inputs[flight.port as usize].queues));
-            if self.far && self.islip.is_none() {
-                self.fetch_tails(flights);
-            }
-            match self.islip {
-                None if self.on_arrival => {
-                    flights.iter().for_each(|flight| self.enqueue_fresh(*flight));
-                }
-                None => flights.iter().for_each(|flight| _ = self.enqueue(*flight)),
-                Some(_) => flights.iter().for_each(|flight| self.land(*flight)),
-            }
-        });
-        self.arrivals = arrivals;
+        self.drain(|own| &mut own.credit_returns, Self::take_credits);
+        self.drain(|own| &mut own.ripenings, Self::take_ripe);
+        self.drain(|own| &mut own.arrivals, Self::take_arrivals);
         while let Some(due) = self.generations.take(now) {
             for index in 0..due.len() {
                 self.generate(self.generations.events(due)[index]);
@@ -210,9 +185,63 @@ impl Partition {
         if self.nics.is_some() {
             self.apply_messages();
         }
-        let mut deliveries = std::mem::take(&mut self.deliveries);
-        deliveries.drain(now, |slots| slots.iter().for_each(|slot| self.message(*slot)));
-        self.deliveries = deliveries;
+        self.drain(
+            |own| &mut own.deliveries,
+            |own, slots| {
+                slots.iter().for_each(|slot| own.message(*slot));
+            },
+        );
+    }
+
+    /// Takes the events of a wheel that are due, some at a time.
+    #[inline(always)]
+    fn drain<T: Copy + Default>(
+        &mut self,
+        wheel: impl Fn(&mut Self) -> &mut Wheel<T>,
+        look: impl Fn(&mut Self, &[T]),
+    ) {
+        let now = self.now;
+        while let Some(due) = wheel(self).take(now) {
+            let events = wheel(self).lend();
+            look(self, &events[due.range()]);
+            wheel(self).restore(events);
+            wheel(self).done(due);
+        }
+    }
+
+    /// Credits arrive at outputs.
+    #[inline(always)]
+    fn take_credits(&mut self, events: &[u64]) {
+        touch(events.iter().map(|event| self.outputs[read_credit(*event).0 as usize].queued));
+        for event in events {
+            let (port, vc, size) = read_credit(*event);
+            self.credit(port, vc, size);
+        }
+    }
+
+    /// Input ports become ripe.
+    #[inline(always)]
+    fn take_ripe(&mut self, ports: &[u32]) {
+        match self.islip {
+            None => ports.iter().for_each(|port| self.ripe.insert(*port)),
+            Some(_) => self.release_all(ports),
+        }
+    }
+
+    /// Heads arrive at input ports.
+    #[inline(always)]
+    fn take_arrivals(&mut self, flights: &[Flight]) {
+        touch(flights.iter().map(|flight| self.inputs[flight.to.port() as usize].queues));
+        if self.far && self.islip.is_none() {
+            self.fetch_tails(flights);
+        }
+        match self.islip {
+            None if self.on_arrival => {
+                flights.iter().for_each(|flight| self.enqueue_fresh(*flight));
+            }
+            None => flights.iter().for_each(|flight| _ = self.enqueue(*flight)),
+            Some(_) => flights.iter().for_each(|flight| self.land(*flight)),
+        }
     }
 
     /// A router is to be looked at: in this cycle, or in the next if it is being looked at.
@@ -242,10 +271,13 @@ impl Partition {
         self.starved.pour(ports, &mut self.ripe);
     }
 
-    /// A packet from a host without latency.
+    /// A packet leaves a host for its router.
     #[inline(always)]
-    pub(super) fn enter(&mut self, flight: Flight) {
+    pub(super) fn enter(&mut self, packet: Packet, to: Buffer) {
+        let at = self.now + self.plant.host_latency;
+        let flight = Flight { packet, to, at };
         match self.islip {
+            _ if at > self.now => self.arrivals.push(at, flight),
             None if self.on_arrival => self.enqueue_fresh(flight),
             None => _ = self.enqueue(flight),
             Some(_) => self.land(flight),
@@ -254,8 +286,8 @@ impl Partition {
 
     /// Stores a packet whose head arrives at an input port.
     #[inline(always)]
-    pub(super) fn store(&mut self, Flight { port, vc, packet }: Flight) -> u32 {
-        let now = self.now;
+    pub(super) fn store(&mut self, Flight { packet, to, .. }: Flight) -> u32 {
+        let (now, port, vc) = (self.now, to.port(), to.vc());
         let index = self.pool.insert(packet, now);
         let input = &self.inputs[port as usize];
         if self.watches.injections && input.kind == PortKind::Host {
@@ -272,7 +304,7 @@ impl Partition {
     #[inline(always)]
     pub(super) fn enqueue(&mut self, flight: Flight) -> u32 {
         let index = self.store(flight);
-        let (now, Flight { port, vc, .. }) = (self.now, flight);
+        let (now, port, vc) = (self.now, flight.to.port(), flight.to.vc());
         let input = &mut self.inputs[port as usize];
         let queue = &mut self.queues[input.queues as usize + usize::from(vc)];
         if queue.head != NONE {
@@ -452,22 +484,18 @@ impl Partition {
             port: topology.port_of(demand.destination),
             size: demand.size,
         };
-        let flight = Flight { port, vc: class, packet };
-        match self.plant.host_latency {
-            0 => self.enter(flight),
-            latency => self.arrivals.push(now + latency, flight),
-        }
+        self.enter(packet, Buffer::new(port, class));
     }
 
     /// A packet leaves for another router.
     #[inline(always)]
     pub(super) fn depart(&mut self, link: Link, vc: u8, packet: Packet, at: Cycle) {
-        let flight = Flight { port: link.port, vc, packet };
+        let flight = Flight { packet, to: Buffer::new(link.port, vc), at };
         if link.partition == self.index {
             self.arrivals.push(at, flight);
             return;
         }
-        self.outbox[link.partition as usize].arrivals.push((at, flight));
+        self.outbox[link.partition as usize].arrivals.push(flight);
         if self.nics.is_some() {
             self.post_parcel(link.partition, &packet);
         }
@@ -511,8 +539,8 @@ impl Partition {
         if self.nics.is_some() {
             self.receive_parcels(mail);
         }
-        for (at, flight) in mail.arrivals.drain(..) {
-            self.arrivals.push(at, flight);
+        for flight in mail.arrivals.drain(..) {
+            self.arrivals.push(flight.at, flight);
         }
     }
 }

@@ -40,6 +40,27 @@ pub(crate) enum Crossbar {
     Ideal,
 }
 
+impl Crossbar {
+    /// Until when an input is read and an output is written, if a packet of so many phits is granted whose tail
+    /// arrives in cycle `tail`.
+    #[inline]
+    pub(crate) fn held(self, now: Cycle, tail: Cycle, size: u32) -> (Cycle, Cycle) {
+        match self {
+            Self::Speed(speed) => {
+                // A division is slow, and hardly any switch is faster than 2.
+                let cycles = match speed {
+                    1 => size,
+                    2 => size.div_ceil(2),
+                    _ => size.div_ceil(speed),
+                };
+                let end = tail.max(now + cycles);
+                (end, end)
+            }
+            Self::Ideal => (tail.max(now + 1), now),
+        }
+    }
+}
+
 /// Seed and durations, resolved.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {

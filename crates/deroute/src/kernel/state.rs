@@ -210,8 +210,7 @@ impl Host {
 /// Events for another partition.
 #[derive(Default)]
 pub(super) struct Mail {
-    /// Time and event.
-    pub(super) arrivals: Vec<(Cycle, Flight)>,
+    pub(super) arrivals: Vec<Flight>,
     /// Those of the arrivals, in a run with a workload.
     pub(super) parcels: Vec<Parcel>,
     /// Time and event.

@@ -1,66 +1,79 @@
 //! Timing wheel: events in buckets, one bucket per cycle.
 //!
 //! A bucket is a list of chunks from one pool, so that only live events occupy cache lines and
-//! nothing is allocated once the pool has reached its working size.
+//! nothing is allocated once the pool has reached its working size. What is looked at to find a place
+//! for an event is dense: four bytes for each bucket, and four for each chunk.
+
+use std::ops::Range;
 
 use crate::ids::Cycle;
 
+/// End of the list of free chunks.
 const NONE: u32 = u32::MAX;
 
-/// `N` events in consecutive cache lines.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Chunk<T, const N: usize> {
-    events: [T; N],
-    next: u32,
-}
+/// Events in a chunk: one or two cache lines.
+const CHUNK: u32 = 16;
 
-/// The newest chunk of a bucket and the events in it; the others are full.
-#[derive(Clone, Copy)]
-struct Bucket {
-    head: u32,
-    len: u32,
-}
-
-/// Events of type `T` in the next `horizon` cycles, in chunks of `N`.
-pub(super) struct Wheel<T, const N: usize> {
-    buckets: Vec<Bucket>,
+/// Events of type `T` in the next `horizon` cycles.
+pub(super) struct Wheel<T> {
+    /// Where the next event of each bucket goes, if the chunk of the event before it has room;
+    /// 0 if there is none.
+    ends: Vec<u32>,
     mask: u32,
-    chunks: Vec<Chunk<T, N>>,
+    chunks: Chunks<T>,
+}
+
+/// A pool of chunks.
+struct Chunks<T> {
+    events: Vec<T>,
+    /// For each chunk of a bucket: the end of the one before it, which is full; 0 if there is none. For
+    /// others: the next free chunk.
+    before: Vec<u32>,
     free: u32,
-    pending: u32,
 }
 
 /// Some events that are due, taken off the wheel but not yet given back to its pool.
 #[derive(Clone, Copy)]
 pub(super) struct Due {
-    chunk: u32,
-    len: u32,
+    first: u32,
+    end: u32,
 }
 
 impl Due {
     /// Number of events.
     #[inline]
     pub(super) fn len(self) -> usize {
-        self.len as usize
+        (self.end - self.first) as usize
+    }
+
+    /// Where the events are among those that are lent.
+    #[inline]
+    pub(super) fn range(self) -> Range<usize> {
+        self.first as usize..self.end as usize
     }
 }
 
-/// Stands in for a wheel while its events are looked at: nothing can be scheduled.
-impl<T, const N: usize> Default for Wheel<T, N> {
-    fn default() -> Self {
-        Self { buckets: Vec::new(), mask: 0, chunks: Vec::new(), free: NONE, pending: 0 }
+impl<T: Copy + Default> Chunks<T> {
+    /// The first place of a chunk for a bucket that has none with room, and ends here.
+    #[inline(never)]
+    fn take(&mut self, end: u32) -> u32 {
+        if self.free == NONE {
+            self.free = self.before.len() as u32;
+            self.before.push(NONE);
+            self.events.resize(self.events.len() + CHUNK as usize, T::default());
+        }
+        let chunk = self.free;
+        self.free = std::mem::replace(&mut self.before[chunk as usize], end);
+        chunk * CHUNK
     }
 }
 
-impl<T: Copy + Default, const N: usize> Wheel<T, N> {
+impl<T: Copy + Default> Wheel<T> {
     /// A wheel for events at most `horizon` cycles ahead.
     pub(super) fn new(horizon: Cycle) -> Self {
         let slots = (horizon + 2).next_power_of_two();
-        // A bucket without a chunk has no room for an event.
-        let empty = Bucket { head: NONE, len: N as u32 };
-        let buckets = vec![empty; slots as usize];
-        Self { buckets, mask: slots - 1, chunks: Vec::new(), free: NONE, pending: 0 }
+        let chunks = Chunks { events: Vec::new(), before: Vec::new(), free: NONE };
+        Self { ends: vec![0; slots as usize], mask: slots - 1, chunks }
     }
 
     /// The farthest an event may be scheduled ahead.
@@ -71,94 +84,71 @@ impl<T: Copy + Default, const N: usize> Wheel<T, N> {
     /// Schedules an event: `at` is after the current cycle and within the horizon.
     #[inline]
     pub(super) fn push(&mut self, at: Cycle, event: T) {
-        self.pending += 1;
-        let index = (at & self.mask) as usize;
-        let bucket = &mut self.buckets[index];
-        let chunk = self.chunks.get_mut(bucket.head as usize);
-        let place = match chunk.and_then(|chunk| chunk.events.get_mut(bucket.len as usize)) {
-            Some(place) => {
-                bucket.len += 1;
-                place
-            }
-            None => self.place_in_new_chunk(index),
-        };
-        *place = event;
-    }
-
-    /// A place in a bucket that has no chunk, or a full one. (Is not given the event, which would have
-    /// to be put in memory for it.)
-    #[inline(never)]
-    fn place_in_new_chunk(&mut self, index: usize) -> &mut T {
-        let bucket = &mut self.buckets[index];
-        let next = std::mem::replace(bucket, Bucket { head: self.free, len: 1 }).head;
-        if self.free == NONE {
-            bucket.head = self.chunks.len() as u32;
-            self.chunks.push(Chunk { next, events: [T::default(); N] });
-        } else {
-            self.free = std::mem::replace(&mut self.chunks[self.free as usize].next, next);
+        let end = &mut self.ends[(at & self.mask) as usize];
+        if end.is_multiple_of(CHUNK) {
+            *end = self.chunks.take(*end);
         }
-        &mut self.chunks[bucket.head as usize].events[0]
-    }
-
-    /// Takes the events of `now`, some at a time.
-    #[inline]
-    pub(super) fn drain(&mut self, now: Cycle, mut look: impl FnMut(&[T])) {
-        while let Some(due) = self.take(now) {
-            look(self.events(due));
-            self.done(due);
-        }
+        self.chunks.events[*end as usize] = event;
+        *end += 1;
     }
 
     /// Takes some events of `now`; `None` when all are taken. To be followed by
     /// [`Wheel::events`] and [`Wheel::done`].
     #[inline]
     pub(super) fn take(&mut self, now: Cycle) -> Option<Due> {
-        let bucket = &mut self.buckets[(now & self.mask) as usize];
-        let Bucket { head: chunk, len } = *bucket;
-        if chunk == NONE {
-            return None;
-        }
-        *bucket = Bucket { head: self.chunks[chunk as usize].next, len: N as u32 };
-        self.pending -= len;
-        Some(Due { chunk, len })
+        let bucket = &mut self.ends[(now & self.mask) as usize];
+        let end = *bucket;
+        let chunk = end.checked_sub(1)? / CHUNK;
+        *bucket = self.chunks.before[chunk as usize];
+        Some(Due { first: chunk * CHUNK, end })
+    }
+
+    /// Lends all events, those that were taken among them, until [`Wheel::restore`]: meanwhile nothing can be
+    /// scheduled.
+    #[inline]
+    pub(super) fn lend(&mut self) -> Vec<T> {
+        std::mem::take(&mut self.chunks.events)
+    }
+
+    /// Takes the events back that were lent.
+    #[inline]
+    pub(super) fn restore(&mut self, events: Vec<T>) {
+        self.chunks.events = events;
     }
 
     /// All events that were taken.
     #[inline]
     pub(super) fn events(&self, due: Due) -> &[T] {
-        &self.chunks[due.chunk as usize].events[..due.len as usize]
+        &self.chunks.events[due.range()]
     }
 
     /// Gives the room of the events back.
     #[inline]
     pub(super) fn done(&mut self, due: Due) {
-        self.chunks[due.chunk as usize].next = self.free;
-        self.free = due.chunk;
+        let chunk = due.first / CHUNK;
+        self.chunks.before[chunk as usize] = self.chunks.free;
+        self.chunks.free = chunk;
     }
 
-    /// Some of all events, scheduled or not: about one from each cache line.
-    pub(super) fn lines(&self) -> impl Iterator<Item = T> + '_ {
-        self.chunks
-            .iter()
-            .flat_map(|chunk| chunk.events.iter().step_by((64 / size_of::<T>()).max(1)).copied())
+    /// Something of each cache line, events by `word`.
+    pub(super) fn lines(&self, word: impl Fn(&T) -> u32) -> impl Iterator<Item = u32> {
+        let dense = self.ends.iter().step_by(16).chain(self.chunks.before.iter().step_by(16));
+        dense.copied().chain(self.chunks.events.iter().step_by(64 / size_of::<T>()).map(word))
     }
 
     /// Number of events that are scheduled.
     pub(super) fn len(&self) -> u32 {
-        self.pending
+        self.pending().count() as u32
     }
 
     /// Every event that is scheduled.
     pub(super) fn pending(&self) -> impl Iterator<Item = T> + '_ {
-        let present = self.buckets.iter().filter(|bucket| bucket.head != NONE);
-        let chunks = present.flat_map(move |&Bucket { head, len }| {
-            std::iter::successors(Some((head, len)), move |&(chunk, _)| {
-                let next = self.chunks[chunk as usize].next;
-                (next != NONE).then_some((next, N as u32))
-            })
+        let places = self.ends.iter().flat_map(|end| {
+            let lasts = std::iter::successors(end.checked_sub(1), |last| {
+                self.chunks.before[(last / CHUNK) as usize].checked_sub(1)
+            });
+            lasts.flat_map(|last| last / CHUNK * CHUNK..=last)
         });
-        chunks.flat_map(move |(chunk, len)| {
-            self.chunks[chunk as usize].events[..len as usize].iter().copied()
-        })
+        places.map(|place| self.chunks.events[place as usize])
     }
 }
