@@ -329,7 +329,7 @@ impl Partition {
             return;
         }
         let winner = if contested { self.pick(out, first) } else { first };
-        self.cross((winner, out), self.requesting(winner), true);
+        self.cross((winner, out), None, true);
         if contested {
             self.turn_down(out, first, winner);
         }
@@ -367,7 +367,7 @@ impl Partition {
         let allocator = &self.plant.allocator;
         let pointer = self.outputs[out as usize].pointer;
         let from = self.inputs[first as usize].base + u32::from(pointer);
-        let mut best = (true, Cycle::MAX, u32::MAX, first);
+        let (mut best, mut winner) = (u64::MAX, first);
         let mut port = first;
         while port != NONE {
             let input = &self.inputs[port as usize];
@@ -377,10 +377,12 @@ impl Partition {
                 Arbiter::Age => self.pool[self.queues[self.requesting(port)].head].packet.generated,
             };
             // Those before the pointer are beyond all that are not.
-            best = best.min((yields, age, port.wrapping_sub(from), port));
+            let turn = port.wrapping_sub(from) as u16;
+            let rank = u64::from(yields) << 48 | u64::from(age) << 16 | u64::from(turn);
+            (best, winner) = if rank < best { (rank, port) } else { (best, winner) };
             port = input.next_request;
         }
-        best.3
+        winner
     }
 
     /// An ideal switch grants every request, in round-robin order, while there is room.
@@ -397,9 +399,8 @@ impl Partition {
         rivals.sort_unstable_by_key(|port| port.wrapping_sub(from));
         // Those without room try again in the next cycle.
         for port in rivals.drain(..) {
-            let queue = self.requesting(port);
-            if matches!(self.fits(out, self.queues[queue].wish), Room::Enough) {
-                self.cross((port, out), queue, true);
+            if matches!(self.fits(out, self.queues[self.requesting(port)].wish), Room::Enough) {
+                self.cross((port, out), None, true);
             } else {
                 self.losers.push(port);
             }
@@ -407,14 +408,22 @@ impl Partition {
         self.rivals = rivals;
     }
 
-    /// Moves the head of a queue, which is of the requested VC of an input port, to the output that it wants,
-    /// whose pointer may move on.
+    /// Moves the head of a queue, that of the requested VC of an input port, or one of its lanes, to the output
+    /// that it wants, whose pointer may move on.
     #[inline(always)]
-    pub(super) fn cross(&mut self, (input_index, out_index): (u32, u32), queue: usize, turn: bool) {
+    pub(super) fn cross(
+        &mut self,
+        (input_index, out_index): (u32, u32),
+        lane: Option<usize>,
+        turn: bool,
+    ) {
         let Self { inputs, outputs, queues, pool, credits, plant, collector, .. } = self;
         let now = self.now;
-        let (input, head) = (&mut inputs[input_index as usize], &mut queues[queue]);
-        let (in_vc, wish) = (input.request, head.wish);
+        let input = &mut inputs[input_index as usize];
+        let in_vc = input.request;
+        let queue = lane.unwrap_or(input.queues as usize + usize::from(in_vc));
+        let head = &mut queues[queue];
+        let wish = head.wish;
         let size = u32::from(wish.size);
         let (mut packet, next, arrival) = pool.remove(head.head);
 

@@ -73,18 +73,16 @@ const _: () = assert!(size_of::<Slot>() == 32 && size_of::<Flight>() == 32);
 pub(super) struct Pool {
     slots: Vec<Slot>,
     free: u32,
-    live: u32,
 }
 
 impl Pool {
     pub(super) fn new() -> Self {
-        Self { slots: Vec::new(), free: NONE, live: 0 }
+        Self { slots: Vec::new(), free: NONE }
     }
 
     /// Stores a packet that arrives now, at the end of its queue.
     #[inline]
     pub(super) fn insert(&mut self, packet: Packet, arrival: Cycle) -> u32 {
-        self.live += 1;
         if self.free == NONE {
             self.grow();
         }
@@ -105,7 +103,6 @@ impl Pool {
     /// Takes a packet out: what is next, and when the packet arrived.
     #[inline]
     pub(super) fn remove(&mut self, index: u32) -> (Packet, u32, Cycle) {
-        self.live -= 1;
         let slot = &mut self.slots[index as usize];
         let next = std::mem::replace(&mut slot.next, self.free);
         self.free = index;
@@ -125,7 +122,9 @@ impl Pool {
 
     /// Packets in the pool.
     pub(super) fn live(&self) -> u32 {
-        self.live
+        let slot = |index: u32| (index != NONE).then_some(index);
+        let free = std::iter::successors(slot(self.free), |index| slot(self[*index].next));
+        (self.slots.len() - free.count()) as u32
     }
 }
 

@@ -11,9 +11,6 @@ use crate::ids::Cycle;
 /// End of the list of free chunks.
 const NONE: u32 = u32::MAX;
 
-/// Events in a chunk: one or two cache lines.
-const CHUNK: u32 = 16;
-
 /// Events of type `T` in the next `horizon` cycles.
 pub(super) struct Wheel<T> {
     /// Where the next event of each bucket goes, if the chunk of the event before it has room;
@@ -54,17 +51,20 @@ impl Due {
 }
 
 impl<T: Copy + Default> Chunks<T> {
+    /// Events in a chunk: one to four cache lines.
+    const SIZE: u32 = if size_of::<T>() > 16 { 8 } else { 16 };
+
     /// The first place of a chunk for a bucket that has none with room, and ends here.
     #[inline(never)]
     fn take(&mut self, end: u32) -> u32 {
         if self.free == NONE {
             self.free = self.before.len() as u32;
             self.before.push(NONE);
-            self.events.resize(self.events.len() + CHUNK as usize, T::default());
+            self.events.resize(self.events.len() + Chunks::<T>::SIZE as usize, T::default());
         }
         let chunk = self.free;
         self.free = std::mem::replace(&mut self.before[chunk as usize], end);
-        chunk * CHUNK
+        chunk * Chunks::<T>::SIZE
     }
 }
 
@@ -85,7 +85,7 @@ impl<T: Copy + Default> Wheel<T> {
     #[inline]
     pub(super) fn push(&mut self, at: Cycle, event: T) {
         let end = &mut self.ends[(at & self.mask) as usize];
-        if end.is_multiple_of(CHUNK) {
+        if end.is_multiple_of(Chunks::<T>::SIZE) {
             *end = self.chunks.take(*end);
         }
         self.chunks.events[*end as usize] = event;
@@ -98,9 +98,9 @@ impl<T: Copy + Default> Wheel<T> {
     pub(super) fn take(&mut self, now: Cycle) -> Option<Due> {
         let bucket = &mut self.ends[(now & self.mask) as usize];
         let end = *bucket;
-        let chunk = end.checked_sub(1)? / CHUNK;
+        let chunk = end.checked_sub(1)? / Chunks::<T>::SIZE;
         *bucket = self.chunks.before[chunk as usize];
-        Some(Due { first: chunk * CHUNK, end })
+        Some(Due { first: chunk * Chunks::<T>::SIZE, end })
     }
 
     /// Lends all events, those that were taken among them, until [`Wheel::restore`]: meanwhile nothing can be
@@ -125,7 +125,7 @@ impl<T: Copy + Default> Wheel<T> {
     /// Gives the room of the events back.
     #[inline]
     pub(super) fn done(&mut self, due: Due) {
-        let chunk = due.first / CHUNK;
+        let chunk = due.first / Chunks::<T>::SIZE;
         self.chunks.before[chunk as usize] = self.chunks.free;
         self.chunks.free = chunk;
     }
@@ -145,9 +145,9 @@ impl<T: Copy + Default> Wheel<T> {
     pub(super) fn pending(&self) -> impl Iterator<Item = T> + '_ {
         let places = self.ends.iter().flat_map(|end| {
             let lasts = std::iter::successors(end.checked_sub(1), |last| {
-                self.chunks.before[(last / CHUNK) as usize].checked_sub(1)
+                self.chunks.before[(last / Chunks::<T>::SIZE) as usize].checked_sub(1)
             });
-            lasts.flat_map(|last| last / CHUNK * CHUNK..=last)
+            lasts.flat_map(|last| last / Chunks::<T>::SIZE * Chunks::<T>::SIZE..=last)
         });
         places.map(|place| self.chunks.events[place as usize])
     }

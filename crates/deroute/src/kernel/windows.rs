@@ -59,8 +59,8 @@ fn turn(
         for partition in partitions.iter_mut() {
             partition.run(end);
         }
-        for index in 0..partitions.len() {
-            post(partitions, index, others.map(|(exchange, _)| exchange));
+        for to in 0..partitions[0].outbox.len() {
+            post(partitions, to, others.map(|(exchange, _)| exchange));
         }
         if let Some((exchange, barrier)) = others {
             barrier.wait();
@@ -77,17 +77,19 @@ fn turn(
     }
 }
 
-/// Delivers the mail of one partition to those of the same thread, and posts the rest.
-fn post(partitions: &mut [Partition], index: usize, exchange: Option<&Exchange>) {
-    let (first, from) = (partitions[0].index as usize, partitions[index].index);
-    for to in 0..partitions[index].outbox.len() {
+/// Delivers the mail for one partition, or posts it if another thread has the partition.
+fn post(partitions: &mut [Partition], to: usize, exchange: Option<&Exchange>) {
+    let own = to.checked_sub(partitions[0].index as usize);
+    for index in 0..partitions.len() {
         if partitions[index].outbox[to].is_empty() {
             continue;
         }
         let mut mail = std::mem::take(&mut partitions[index].outbox[to]);
-        match (to.checked_sub(first).and_then(|local| partitions.get_mut(local)), exchange) {
+        match (own.and_then(|own| partitions.get_mut(own)), exchange) {
             (Some(partition), _) => partition.receive(&mut mail),
-            (None, Some(exchange)) => mail.append_to(&mut exchange.slot(from, to)),
+            (None, Some(exchange)) => {
+                mail.append_to(&mut exchange.slot(partitions[index].index, to));
+            }
             (None, None) => unreachable!("one thread has all partitions"),
         }
         // Empty, but with room for the next window.
