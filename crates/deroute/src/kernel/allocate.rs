@@ -566,7 +566,7 @@ impl Partition {
             kind: packet.header.kind,
         };
         if self.collector.deliver(&sample) {
-            self.hosts[host as usize].accepted += u64::from(packet.size);
+            self.hosts[host as usize].accepted += u32::from(packet.size);
         }
     }
 }

@@ -206,17 +206,16 @@ impl Division<'_> {
     fn add_host(&self, partition: &mut Partition, id: HostId) -> u32 {
         let (index, port) = (partition.hosts.len() as u32, partition.inputs.len() as u32);
         let (source, mut next) = self.plant.workload.source(id, self.plant.times.seed);
-        let mut nic = NONE;
         if let (Some(jobs), Some(nics)) = (&self.plant.jobs, &mut partition.nics)
             && let Some(seat) = jobs.seat(id)
         {
             let classes = self.plant.flows.classes();
-            (nic, next) = nics.add(index, seat, &jobs.jobs[seat.job as usize], classes);
+            next = nics.add(index, seat, &jobs.jobs[seat.job as usize], classes);
         }
         let more_queued = partition.queued.len() as u32;
         partition.queued.extend((1..self.plant.flows.classes()).map(|_| 0));
         let (queued, injected, accepted) = (0, 0, 0);
-        let host = Host { id, source, next, queued, more_queued, port, nic, injected, accepted };
+        let host = Host { id, source, next, queued, more_queued, port, injected, accepted };
         partition.hosts.push(host);
         if next != Cycle::MAX {
             let at = next.min(partition.generations.horizon());

@@ -136,6 +136,8 @@ impl Nic {
 /// The interfaces of a partition.
 pub(super) struct Nics {
     pub(super) nics: Vec<Nic>,
+    /// The one of each host; `NONE` if it generates synthetic traffic. Others may follow the last one.
+    of_hosts: Vec<u32>,
     pub(super) parcels: Slab<Parcel>,
     /// Messages that become whole.
     arrivals: Wheel<u32>,
@@ -176,6 +178,7 @@ impl Nics {
     pub(super) fn new(jobs: &Jobs, horizon: Cycle) -> Self {
         Self {
             nics: Vec::new(),
+            of_hosts: Vec::new(),
             parcels: Slab::new(),
             arrivals: Wheel::new(horizon),
             messages: Slab::new(),
@@ -183,8 +186,16 @@ impl Nics {
         }
     }
 
-    /// Adds the interface of a host; returns its index and the cycle in which its rank begins.
-    pub(super) fn add(&mut self, host: u32, seat: Seat, job: &Job, classes: u8) -> (u32, Cycle) {
+    /// The interface of a host, if it runs a rank.
+    #[inline]
+    pub(super) fn of_host(&self, host: u32) -> Option<u32> {
+        self.of_hosts.get(host as usize).copied().filter(|nic| *nic != NONE)
+    }
+
+    /// Adds the interface of a host; returns the cycle in which its rank begins.
+    pub(super) fn add(&mut self, host: u32, seat: Seat, job: &Job, classes: u8) -> Cycle {
+        self.of_hosts.resize(host as usize, NONE);
+        self.of_hosts.push(self.nics.len() as u32);
         let mut process = Process::new(seat.rank);
         process.state = State::Computing(job.start);
         self.nics.push(Nic {
@@ -199,7 +210,7 @@ impl Nics {
             next_cut: 0,
             ended: None,
         });
-        (self.nics.len() as u32 - 1, job.start)
+        job.start
     }
 
     /// Lets a rank go on. Returns the cycle of an event that is needed to end its computation.
@@ -303,8 +314,9 @@ impl Partition {
     pub(super) fn unpack(&mut self, host: u32, packet: &Packet, delivered: Cycle) -> Cycle {
         let Some(nics) = &mut self.nics else { return packet.mark };
         let parcel = nics.parcels.remove(packet.mark);
-        if parcel.from != NONE {
-            let nic = self.hosts[host as usize].nic;
+        if parcel.from != NONE
+            && let Some(nic) = nics.of_host(host)
+        {
             nics.accept(nic, packet, &parcel, Times { now: self.now, delivered });
         }
         parcel.injected
@@ -343,7 +355,7 @@ impl Partition {
     pub(super) fn drive(&mut self, host: u32) {
         let now = self.now;
         let Some(nics) = &mut self.nics else { return };
-        let nic = self.hosts[host as usize].nic;
+        let Some(nic) = nics.of_host(host) else { return };
         if let Some(at) = nics.work(nic, &self.plant, now, self.generations.horizon()) {
             self.generations.push(at, host);
         }
@@ -358,8 +370,8 @@ impl Partition {
     fn cut(&mut self, host: u32) -> Option<(Packet, Buffer)> {
         let plant = &*self.plant;
         let (nics, jobs) = (self.nics.as_mut()?, plant.jobs.as_ref()?);
-        let host = &mut self.hosts[host as usize];
-        let nic = &mut nics.nics[host.nic as usize];
+        let nic = nics.of_host(host)?;
+        let (nic, host) = (&mut nics.nics[nic as usize], &mut self.hosts[host as usize]);
         let rank = nic.process.rank();
         if nic.next_cut > self.now {
             return None;
@@ -396,11 +408,9 @@ impl Partition {
     #[cold]
     pub(super) fn refill(&mut self, host: u32) {
         let (Some(nics), Some(jobs)) = (&mut self.nics, &self.plant.jobs) else { return };
+        let Some(nic) = nics.of_host(host) else { return };
         let (state, index) = (&self.hosts[host as usize], host);
-        if state.nic == NONE {
-            return;
-        }
-        let (nic, soon) = (&mut nics.nics[state.nic as usize], self.now + 1);
+        let (nic, soon) = (&mut nics.nics[nic as usize], self.now + 1);
         let room = |class| self.plant.nic_queue() - state.queued(&self.queued, class);
         if nic.refill_at != soon && nic.next_class(jobs.packet, room).is_some() {
             nic.refill_at = soon;

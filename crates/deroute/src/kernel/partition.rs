@@ -445,11 +445,11 @@ impl Partition {
     /// Time for a packet of a host.
     fn generate(&mut self, index: u32) {
         let now = self.now;
-        let host = &mut self.hosts[index as usize];
-        if host.nic != NONE {
+        if self.nics.as_ref().is_some_and(|nics| nics.of_host(index).is_some()) {
             self.drive(index);
             return;
         }
+        let host = &mut self.hosts[index as usize];
         if host.next > now {
             let at = host.next.min(now + self.generations.horizon());
             self.generations.push(at, index);

@@ -170,6 +170,8 @@ pub(super) struct Router {
     pub(super) rng: Stream,
 }
 
+/// One cache line.
+#[repr(align(64))]
 pub(super) struct Host {
     pub(super) id: HostId,
     pub(super) source: Source,
@@ -181,12 +183,13 @@ pub(super) struct Host {
     pub(super) more_queued: u32,
     /// Its port in `Partition::inputs` and `outputs`.
     pub(super) port: u32,
-    /// The interface of its rank in `Nics::nics`; `NONE` if it generates synthetic traffic.
-    pub(super) nic: u32,
-    /// Phits in the measurement.
+    /// Phits that it has received in the measurement, at most one a cycle.
+    pub(super) accepted: u32,
+    /// Phits that have left its injection queues in the measurement.
     pub(super) injected: u64,
-    pub(super) accepted: u64,
 }
+
+const _: () = assert!(size_of::<Host>() == 64);
 
 impl Host {
     /// Phits in the injection queue of a class; `more` is `Partition::queued`.

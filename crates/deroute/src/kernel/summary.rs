@@ -245,7 +245,7 @@ fn arrays(network: &Running, cycles: u32, every_link: bool) -> Arrays {
         }
         for host in &partition.hosts {
             arrays.injected_by_host.push(rate(host.injected));
-            arrays.accepted_by_host.push(rate(host.accepted));
+            arrays.accepted_by_host.push(rate(host.accepted.into()));
         }
         arrays.paths_by_router.extend(partition.paths.iter().flatten());
         let links = partition.outputs.iter().enumerate();
