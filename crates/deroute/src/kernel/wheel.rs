@@ -60,11 +60,11 @@ impl<T: Copy + Default> Chunks<T> {
         if self.free == NONE {
             self.free = self.before.len() as u32;
             self.before.push(NONE);
-            self.events.resize(self.events.len() + Chunks::<T>::SIZE as usize, T::default());
+            self.events.resize(self.events.len() + Self::SIZE as usize, T::default());
         }
         let chunk = self.free;
         self.free = std::mem::replace(&mut self.before[chunk as usize], end);
-        chunk * Chunks::<T>::SIZE
+        chunk * Self::SIZE
     }
 }
 
