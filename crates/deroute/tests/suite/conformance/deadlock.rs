@@ -10,7 +10,7 @@ use deroute::spec::Spec;
 use deroute::topology::{Hop, Peer, Topology};
 use deroute::{RunError, RunOptions, Simulation};
 
-use super::support::{self, value};
+use crate::support::{self, value};
 
 /// Sends every packet backwards around the ring of its group's routers, on one VC: the textbook
 /// deadlock (Dally and Seitz 1987).

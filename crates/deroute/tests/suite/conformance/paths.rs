@@ -7,8 +7,8 @@ use deroute::ids::{HostId, RouterId};
 use deroute::spec::{Spec, Topology};
 use deroute::topology::Peer;
 
-use super::support::catalogue::{DRAGONFLIES, ROUTINGS};
-use super::support::{self, value};
+use crate::support::catalogue::{DRAGONFLIES, ROUTINGS};
+use crate::support::{self, value};
 
 /// Router-to-router hops of the longest path: l1 g1 l2, and twice that through an intermediate
 /// router.

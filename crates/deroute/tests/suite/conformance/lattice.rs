@@ -8,8 +8,8 @@ use deroute::probe::PathKind;
 use deroute::spec::{Spec, Warmup};
 use deroute::topology::Peer;
 
-use super::support::catalogue::{INJECTIONS, LATTICE_PATTERNS, LATTICE_ROUTINGS, LATTICES, SIZES};
-use super::support::{self, value};
+use crate::support::catalogue::{INJECTIONS, LATTICE_PATTERNS, LATTICE_ROUTINGS, LATTICES, SIZES};
+use crate::support::{self, value};
 
 fn dressed(lattice: &str, routing: &str, pattern: &str, turn: usize) -> Spec {
     let mut spec = support::lattice(lattice);

@@ -3,7 +3,8 @@
 use deroute::spec::SpecError;
 use toml::{Table, Value};
 
-use super::{refusal, set, support};
+use super::{refusal, set};
+use crate::support;
 
 /// A workload with one job of 8 ranks, with changes.
 fn with_job(changes: &[(&str, &str)]) -> Vec<(String, String)> {

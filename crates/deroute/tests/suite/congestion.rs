@@ -1,12 +1,11 @@
 //! Congestion trees and head-of-line blocking.
 
-mod support;
-
 use deroute::ids::{HostId, RouterId};
 use deroute::outcome::{CongestionSeries, TreeRoot};
 use deroute::spec::{Spec, Warmup};
 use deroute::{RunOptions, Simulation};
-use support::value;
+
+use crate::support::{self, value};
 
 /// Three stages of 4-port switches, 16 hosts: D-mod-K, 1 VC of 6 packets, input-queued.
 fn tree(traffic: &str) -> Spec {

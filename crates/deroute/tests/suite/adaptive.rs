@@ -1,10 +1,9 @@
 //! What TPR and LIAN make of the traffic: which paths they take where.
 
-mod support;
-
 use deroute::outcome::Outcome;
 use deroute::probe::PathKind;
-use support::value;
+
+use crate::support::{self, value};
 
 /// A full palmtree with h = 3: 18 other groups, up to 60 packets in a window of 200 cycles.
 fn outcome(routing: &str, pattern: &str, load: f64) -> Outcome {

@@ -1,5 +1,4 @@
 //! Specs that the suites start from, and how to run them.
-#![allow(dead_code, reason = "every suite uses a part of it")]
 
 pub mod catalogue;
 

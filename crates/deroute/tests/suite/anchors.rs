@@ -1,10 +1,9 @@
 //! Numbers that are known from elsewhere: queueing theory, and the bounds of a Dragonfly.
 
-mod support;
-
 use deroute::outcome::{Outcome, State};
 use deroute::spec::{Spec, Warmup};
-use support::value;
+
+use crate::support::{self, value};
 
 /// Mean and standard error over seeds.
 fn over_seeds(spec: &Spec, seeds: u64, measure: fn(&Outcome) -> f64) -> (f64, f64) {

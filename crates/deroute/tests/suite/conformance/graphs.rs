@@ -7,8 +7,8 @@ use deroute::spec::{Spec, Warmup};
 use deroute::topology::{Peer, Topology};
 use deroute::{RunError, RunOptions, Simulation};
 
-use super::support::catalogue::{GRAPH_ROUTINGS, GRAPHS, SIZES};
-use super::support::{self, value};
+use crate::support::catalogue::{GRAPH_ROUTINGS, GRAPHS, SIZES};
+use crate::support::{self, value};
 
 fn graph(text: &str) -> Spec {
     support::network(&format!("{{ graph = {text} }}"))

@@ -6,8 +6,6 @@ mod deadlock;
 mod graphs;
 mod lattice;
 mod paths;
-#[path = "../support/mod.rs"]
-mod support;
 mod trees;
 mod vcs;
 mod zero_load;
@@ -15,10 +13,11 @@ mod zero_load;
 use deroute::outcome::{Outcome, State};
 use deroute::spec::{Spec, Topology, Warmup};
 use deroute::{RunOptions, Simulation};
-use support::catalogue::{
+
+use crate::support::catalogue::{
     DRAGONFLIES, INJECTIONS, PATTERNS, PLAIN_PATTERNS, ROUTINGS, SIZES, SWITCHES,
 };
-use support::value;
+use crate::support::{self, value};
 
 /// Every routing with every pattern, every switch with every wiring, and every switch alone, under
 /// loads from light to excessive; everything else rotates.

@@ -1,7 +1,5 @@
 //! Programs: what their steps say, and what becomes of their messages.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use deroute::outcome::{JobOutcome, Outcome, State};
@@ -12,7 +10,8 @@ use deroute::workload::{Jobs, Op};
 use deroute::{RunOptions, Simulation};
 use proptest::prelude::*;
 use proptest::sample::select;
-use support::value;
+
+use crate::support::{self, value};
 
 /// The jobs of a workload on a switch with so many hosts.
 fn jobs(hosts: u32, workload: &str) -> Jobs {

@@ -2,8 +2,6 @@
 //! never panic. Arithmetic overflow panics in this profile, so it is found as well.
 
 mod hostile;
-#[path = "../support/mod.rs"]
-mod support;
 
 use deroute::Simulation;
 use deroute::spec::{
@@ -14,12 +12,13 @@ use hostile::{Blow, FLOATS, NUMBERS, TEXTS, blows, keys, strike};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::TestCaseError;
-use support::catalogue::{
+use toml::{Table, Value};
+
+use crate::support::catalogue::{
     GRAPH_ROUTINGS, GRAPHS, HOTSPOTS, INJECTIONS, PATTERNS, QUEUINGS, ROUTINGS, SIZES, SWITCHES,
     TREE_ROUTINGS, TREES,
 };
-use support::value;
-use toml::{Table, Value};
+use crate::support::{self, value};
 
 /// Networks and footprints beyond these are built, but not run.
 const SMALL: (u32, u64) = (100, 1 << 24);

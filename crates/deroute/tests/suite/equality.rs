@@ -4,19 +4,18 @@
 //! Fixed grids pair every routing with every pattern, and every switch with every wiring; random
 //! specs combine all of it. Overload with full injection queues is part of both.
 
-mod reference;
-mod support;
-
 use deroute::RunOptions;
 use deroute::spec::{DragonflySpec, Quantity, Routed, Spec, Switch, Topology};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
-use support::catalogue::{
+
+use crate::reference::Model;
+use crate::support::catalogue::{
     DRAGONFLIES, GRAPH_ROUTINGS, GRAPHS, HOTSPOTS, INJECTIONS, LATTICE_PATTERNS, LATTICE_ROUTINGS,
     LATTICES, PATTERNS, PLAIN_PATTERNS, QUEUINGS, ROUTINGS, SIZES, SWITCHES, TREE_ROUTINGS, TREES,
 };
-use support::value;
+use crate::support::{self, value};
 
 /// The engine, in several partitions, gives what the model gives.
 fn compare(spec: &Spec) -> Result<(), String> {
@@ -24,7 +23,7 @@ fn compare(spec: &Spec) -> Result<(), String> {
     spec.probes.links = true;
     let options = RunOptions { threads: 1, partitions: Some(2) };
     let engine = support::attempt(&spec, &options).map_err(|error| error.to_string());
-    let difference = engine.and_then(|outcome| reference::Model::new(&spec).check(&outcome));
+    let difference = engine.and_then(|outcome| Model::new(&spec).check(&outcome));
     difference.map_err(|difference| format!("{difference}\n\n{}", support::show(&spec)))
 }
 

@@ -13,8 +13,8 @@ use deroute::topology::{self, Hop, Peer, Topology, VcNeed};
 use deroute::{RunError, RunOptions, Simulation};
 
 use super::deadlock::channels;
-use super::support::catalogue::{LATTICE_ROUTINGS, ROUTINGS};
-use super::support::{self, value};
+use crate::support::catalogue::{LATTICE_ROUTINGS, ROUTINGS};
+use crate::support::{self, value};
 
 /// A routing whose last VC of some links is not its own: the one before takes its packets as well.
 struct Merged {

@@ -1,7 +1,5 @@
 //! Traffic: who sends to whom, how much, and when.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -9,8 +7,9 @@ use deroute::ids::HostId;
 use deroute::spec::{DragonflySpec, Scale, Topology as Wiring, Traffic};
 use deroute::topology::{self, Topology};
 use deroute::traffic::{Setting, Workload};
-use support::catalogue::{INJECTIONS, SIZES};
-use support::value;
+
+use crate::support::catalogue::{INJECTIONS, SIZES};
+use crate::support::{self, value};
 
 /// 2 hosts a router, 4 routers a group, 9 groups: 72 hosts.
 const HOSTS_OF_ROUTER: u32 = 2;

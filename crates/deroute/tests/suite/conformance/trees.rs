@@ -7,8 +7,8 @@ use deroute::routing::{Header, Queues, RouterView};
 use deroute::spec::{Spec, Warmup};
 use deroute::topology::{Hop, Peer};
 
-use super::support::catalogue::{HOTSPOTS, INJECTIONS, QUEUINGS, SIZES, TREE_ROUTINGS, TREES};
-use super::support::{self, value};
+use crate::support::catalogue::{HOTSPOTS, INJECTIONS, QUEUINGS, SIZES, TREE_ROUTINGS, TREES};
+use crate::support::{self, value};
 
 fn dressed(tree: &str, routing: &str, turn: usize) -> Spec {
     let mut spec = support::network(tree);

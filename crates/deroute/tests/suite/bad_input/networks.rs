@@ -4,7 +4,8 @@ use deroute::Simulation;
 use deroute::spec::{Spec, SpecError};
 use toml::Table;
 
-use super::{refusal, set, support};
+use super::{refusal, set};
+use crate::support;
 
 type LatticeRow<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a [&'a str]);
 

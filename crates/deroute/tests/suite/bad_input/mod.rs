@@ -1,13 +1,13 @@
 //! What is wrong with a spec is said with its path, the value found, and what would be accepted.
 
 mod networks;
-#[path = "../support/mod.rs"]
-mod support;
 mod workloads;
 
 use deroute::Simulation;
 use deroute::spec::{Spec, SpecError};
 use toml::{Table, Value};
+
+use crate::support;
 
 /// A spec that is accepted, as a table to break.
 fn good() -> Table {

@@ -16,8 +16,8 @@ use deroute::spec::{Quantity, Scale, Spec, Switch, Topology};
 use deroute::topology::{Leg, Peer};
 use deroute::traffic::{Setting, Workload};
 
-use super::support::catalogue::{DRAGONFLIES, LATTICE_ROUTINGS, ROUTINGS, SWITCHES};
-use super::support::{self, value};
+use crate::support::catalogue::{DRAGONFLIES, LATTICE_ROUTINGS, ROUTINGS, SWITCHES};
+use crate::support::{self, value};
 
 /// A packet that a host generates.
 #[derive(Clone, Copy)]
