@@ -82,12 +82,14 @@ impl Stream {
 pub struct Geometric {
     /// `survival[i] = (1 - p)^(i + 1)`, as a fraction of 2^64.
     survival: Vec<u64>,
-    /// Where in `survival` to begin, by the top 8 bits of a draw.
+    /// Where in `survival` to begin, by the top bits of a draw.
     begin: Vec<u16>,
 }
 
 impl Geometric {
     const TABLE: usize = 1024;
+    /// Top bits of a draw that say where to begin.
+    const BITS: u32 = 10;
 
     /// A process with success probability `p` per cycle. `None` if `p` is so small that no success
     /// would ever be seen (below 2^-60), 1 and more succeed in every cycle.
@@ -109,8 +111,9 @@ impl Geometric {
     }
 
     fn with(survival: Vec<u64>) -> Self {
-        let largest = |bits: u64| (bits << 56) | (u64::MAX >> 8);
-        let begin = (0..256).map(|bits| survival.partition_point(|&s| largest(bits) < s) as u16);
+        let largest = |bits: u64| (bits << (64 - Self::BITS)) | (u64::MAX >> Self::BITS);
+        let begin = (0..1 << Self::BITS)
+            .map(|bits| survival.partition_point(|&s| largest(bits) < s) as u16);
         Self { begin: begin.collect(), survival }
     }
 
@@ -121,7 +124,7 @@ impl Geometric {
         loop {
             let u = rng.bits();
             // Survive cycle i iff u < survival[i]; the table decreases.
-            let begin = usize::from(self.begin[(u >> 56) as usize]);
+            let begin = usize::from(self.begin[(u >> (64 - Self::BITS)) as usize]);
             let rest = &self.survival[begin..];
             let index = begin + rest.iter().position(|&s| u >= s).unwrap_or(rest.len());
             if index < self.survival.len() {

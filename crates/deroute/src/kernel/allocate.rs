@@ -10,7 +10,7 @@ use super::queues::PortQueues;
 use super::state::{Input, Output, PortKind, Way, Wish};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::collect::Delivery;
-use crate::routing::{Follows, Injection, RouterView, Watches, follow};
+use crate::routing::{Follows, Header, Injection, RouterView, Watches, follow};
 use crate::spec::{Arbiter, Pointer};
 use crate::topology::Hop;
 
@@ -267,7 +267,7 @@ impl Partition {
     }
 
     /// A packet that has become the head of a queue follows its path, if it has one.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn guide(&mut self, follows: Follows, port: u32, queue: u32, head: u32) {
         if self.pool[head].packet.header.place == 0 && !follows.at_source {
             return;
@@ -425,7 +425,8 @@ impl Partition {
         let head = &mut queues[queue];
         let wish = head.wish;
         let size = u32::from(wish.size);
-        let (mut packet, next, arrival) = pool.remove(head.head);
+        let packet = head.head;
+        let (next, arrival) = pool.remove(packet);
 
         // The next packet of the VC becomes its head.
         (head.head, head.wish.routed, head.wish.seen) = (next, false, false);
@@ -460,17 +461,15 @@ impl Partition {
         let Output { router, exit, downstream, way, .. } = *output;
 
         if injection {
-            self.leave(&mut packet, (input_index, in_vc), (router, upstream.port), blocked);
+            self.leave(packet, (input_index, in_vc), (router, upstream.port), blocked);
         } else {
             self.return_credit(upstream, in_vc, wish.size);
         }
         let arrival = departure + downstream.latency;
         if way == Way::Host {
-            self.eject(downstream.port, &packet, arrival + size);
+            self.eject(downstream.port, packet, arrival + size);
         } else {
-            packet.header.place = wish.place;
-            packet.header.hops += 1;
-            self.depart(downstream, wish.vc, packet, arrival);
+            self.depart(packet, wish, downstream, arrival);
         }
         if self.watches.queues && exit {
             self.soil(router);
@@ -523,20 +522,20 @@ impl Partition {
 
     /// A packet leaves its injection queue, at whose head it was blocked for some cycles.
     #[inline(always)]
-    fn leave(&mut self, packet: &mut Packet, at: (u32, u8), from: (u32, u32), blocked: u32) {
+    fn leave(&mut self, packet: u32, at: (u32, u8), from: (u32, u32), blocked: u32) {
         let (now, (_, class), (router, index)) = (self.now, at, from);
+        let packet = &mut self.pool[packet].packet;
+        let Packet { header, size, mark, .. } = *packet;
         if self.nics.is_some() {
-            self.stamp(packet);
+            self.stamp(mark);
         } else {
             packet.mark = now;
         }
         if self.watches.injections {
             let queue = injection_queue(&self.routers[router as usize], at, now);
-            // A copy, so that the packet itself can stay in registers.
-            let header = packet.header;
             self.routing.injection(queue, Injection::Left, &header);
         }
-        let size = u32::from(packet.size);
+        let size = u32::from(size);
         let host = &mut self.hosts[index as usize];
         *host.queued_mut(&mut self.queued, class) -= size;
         self.collector.injected += 1;
@@ -545,7 +544,7 @@ impl Partition {
             self.collector.injected_packets += 1;
             self.collector.injected_phits += u64::from(size);
             self.collector.blocked += u64::from(blocked);
-            self.paths[router as usize][packet.header.kind.index()] += 1;
+            self.paths[router as usize][header.kind.index()] += 1;
         }
         if self.nics.is_some() {
             self.refill(index);
@@ -554,19 +553,14 @@ impl Partition {
 
     /// A packet leaves the network; its last phit is consumed in the cycle before `delivered`.
     #[inline(always)]
-    fn eject(&mut self, host: u32, packet: &Packet, delivered: Cycle) {
+    fn eject(&mut self, host: u32, packet: u32, delivered: Cycle) {
+        let Packet { generated, mark, header, size, .. } = self.pool[packet].packet;
         let unpack = self.nics.is_some();
-        let injected = if unpack { self.unpack(host, packet, delivered) } else { packet.mark };
-        let sample = Delivery {
-            generated: packet.generated,
-            injected,
-            delivered,
-            size: packet.size,
-            hops: packet.header.hops,
-            kind: packet.header.kind,
-        };
+        let injected = if unpack { self.unpack(host, packet, delivered) } else { mark };
+        let Header { hops, kind, .. } = header;
+        let sample = Delivery { generated, injected, delivered, size, hops, kind };
         if self.collector.deliver(&sample) {
-            self.hosts[host as usize].accepted += u32::from(packet.size);
+            self.hosts[host as usize].accepted += u32::from(size);
         }
     }
 }

@@ -284,17 +284,17 @@ impl Partition {
 
     /// A packet has left its injection queue.
     #[cold]
-    pub(super) fn stamp(&mut self, packet: &Packet) {
+    pub(super) fn stamp(&mut self, parcel: u32) {
         if let Some(nics) = &mut self.nics {
-            nics.parcels.get_mut(packet.mark).injected = self.now;
+            nics.parcels.get_mut(parcel).injected = self.now;
         }
     }
 
     /// Sends the parcel of a packet after it, to another partition.
     #[cold]
-    pub(super) fn post_parcel(&mut self, partition: u32, packet: &Packet) {
+    pub(super) fn post_parcel(&mut self, partition: u32, parcel: u32) {
         if let Some(nics) = &mut self.nics {
-            let parcel = nics.parcels.remove(packet.mark);
+            let parcel = nics.parcels.remove(parcel);
             self.outbox[partition as usize].parcels.push(parcel);
         }
     }
@@ -311,7 +311,8 @@ impl Partition {
     /// Takes a packet off the network; its last phit is consumed in the cycle before `delivered`.
     /// Returns the cycle of its first grant.
     #[cold]
-    pub(super) fn unpack(&mut self, host: u32, packet: &Packet, delivered: Cycle) -> Cycle {
+    pub(super) fn unpack(&mut self, host: u32, packet: u32, delivered: Cycle) -> Cycle {
+        let packet = &self.pool[packet].packet;
         let Some(nics) = &mut self.nics else { return packet.mark };
         let parcel = nics.parcels.remove(packet.mark);
         if parcel.from != NONE

@@ -100,13 +100,14 @@ impl Pool {
         self.slots.push(Slot { packet: Packet::default(), next: NONE, arrival: 0 });
     }
 
-    /// Takes a packet out: what is next, and when the packet arrived.
+    /// Takes a packet out, which stays where it is until another one is stored: what is next, and when the
+    /// packet arrived.
     #[inline]
-    pub(super) fn remove(&mut self, index: u32) -> (Packet, u32, Cycle) {
+    pub(super) fn remove(&mut self, index: u32) -> (u32, Cycle) {
         let slot = &mut self.slots[index as usize];
         let next = std::mem::replace(&mut slot.next, self.free);
         self.free = index;
-        (slot.packet, next, slot.arrival)
+        (next, slot.arrival)
     }
 
     /// Something of each cache line.

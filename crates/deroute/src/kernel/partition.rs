@@ -489,15 +489,26 @@ impl Partition {
 
     /// A packet leaves for another router.
     #[inline(always)]
-    pub(super) fn depart(&mut self, link: Link, vc: u8, packet: Packet, at: Cycle) {
-        let flight = Flight { packet, to: Buffer::new(link.port, vc), at };
-        if link.partition == self.index {
-            self.arrivals.push(at, flight);
-            return;
-        }
-        self.outbox[link.partition as usize].arrivals.push(flight);
-        if self.nics.is_some() {
-            self.post_parcel(link.partition, &packet);
+    pub(super) fn depart(&mut self, packet: u32, wish: Wish, link: Link, at: Cycle) {
+        let Self { pool, arrivals, outbox, .. } = self;
+        let packet = &pool[packet].packet;
+        let hops = packet.header.hops + 1;
+        // Copied once, from memory to memory, and changed there.
+        let flight = if link.partition == self.index {
+            arrivals.place(at)
+        } else {
+            let arrivals = &mut outbox[link.partition as usize].arrivals;
+            arrivals.push(Flight::default());
+            let last = arrivals.len() - 1;
+            &mut arrivals[last]
+        };
+        flight.packet = *packet;
+        flight.packet.header.place = wish.place;
+        flight.packet.header.hops = hops;
+        (flight.to, flight.at) = (Buffer::new(link.port, wish.vc), at);
+        if self.nics.is_some() && link.partition != self.index {
+            let parcel = packet.mark;
+            self.post_parcel(link.partition, parcel);
         }
     }
 
@@ -533,15 +544,17 @@ impl Partition {
 
     /// Takes the mail from another partition.
     pub(super) fn receive(&mut self, mail: &mut Mail) {
-        for (at, event) in mail.credits.drain(..) {
-            self.credit_returns.push(at, event);
+        for (at, event) in &mail.credits {
+            self.credit_returns.push(*at, *event);
         }
+        mail.credits.clear();
         if self.nics.is_some() {
             self.receive_parcels(mail);
         }
-        for flight in mail.arrivals.drain(..) {
-            self.arrivals.push(flight.at, flight);
+        for flight in &mail.arrivals {
+            *self.arrivals.place(flight.at) = *flight;
         }
+        mail.arrivals.clear();
     }
 }
 

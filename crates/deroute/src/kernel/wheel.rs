@@ -84,12 +84,19 @@ impl<T: Copy + Default> Wheel<T> {
     /// Schedules an event: `at` is after the current cycle and within the horizon.
     #[inline]
     pub(super) fn push(&mut self, at: Cycle, event: T) {
+        *self.place(at) = event;
+    }
+
+    /// The place of an event that is scheduled, to be filled: `at` is as in [`Wheel::push`].
+    #[inline]
+    pub(super) fn place(&mut self, at: Cycle) -> &mut T {
         let end = &mut self.ends[(at & self.mask) as usize];
         if end.is_multiple_of(Chunks::<T>::SIZE) {
             *end = self.chunks.take(*end);
         }
-        self.chunks.events[*end as usize] = event;
+        let event = &mut self.chunks.events[*end as usize];
         *end += 1;
+        event
     }
 
     /// Takes some events of `now`; `None` when all are taken. To be followed by

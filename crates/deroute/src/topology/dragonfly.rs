@@ -30,6 +30,7 @@
 //! h = 6
 //! ```
 
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use super::spec::{Arrangement, DragonflySpec};
@@ -75,8 +76,11 @@ pub struct Dragonfly {
     landings: Vec<Option<(RouterId, u16)>>,
 }
 
-/// VC of each place on l1 g1 l2 | l3 g2 l4.
-const VC_OF_PLACE: [u8; 6] = [0, 0, 1, 2, 1, 3];
+/// Places of a local hop before and after the global one, and of that one; in phase A, and in phase B.
+const PLACES: [u8; 8] = [0, 2, 1, 1, 3, 5, 4, 4];
+
+/// VC of each place on l1 g1 l2 | l3 g2 l4; there are no others.
+const VC_OF_PLACE: [u8; 8] = [0, 0, 1, 2, 1, 3, 0, 0];
 
 impl Dragonfly {
     /// Checks the geometry and wires the groups.
@@ -220,6 +224,39 @@ impl Dragonfly {
         self.gateway_of_trunk(cell, from.1, to.1)
     }
 
+    /// The next port of a shortest path, and whether it is global.
+    #[inline(always)]
+    fn port_to(&self, here: (u32, u32), there: (u32, u32), gateway: Gateway) -> (PortId, bool) {
+        // Without branches: whether the next hop is local is hardly predictable. Within a group, the
+        // gateway is that of another group and not used.
+        let same = here.0 == there.0;
+        let owner = u32::from(gateway.router);
+        let global = !same & (owner == here.1);
+        let local = self.local_port(here.1, select_unpredictable(same, there.1, owner));
+        (select_unpredictable(global, self.global_port(gateway.port), local), global)
+    }
+
+    /// The next hop where links are parallel, or VCs are taken as they come.
+    #[cold]
+    #[inline(never)]
+    fn unusual_hop(
+        &self,
+        here: (u32, u32),
+        there: (u32, u32),
+        leg: Leg,
+        last: u8,
+        vc_use: VcUse,
+    ) -> Hop {
+        let (port, global) = self.port_to(here, there, self.gateway(here, there));
+        hop(
+            port,
+            match vc_use {
+                VcUse::NextFeasible => next_feasible(global, last),
+                _ => place_of(leg, global, last, here.0 == there.0),
+            },
+        )
+    }
+
     /// The one of several parallel links that a shortest path takes.
     #[cold]
     fn gateway_of_trunk(&self, cell: u32, from: u32, to: u32) -> Gateway {
@@ -253,16 +290,19 @@ impl Dragonfly {
 /// Place of a hop, from 0: the class and phase give it, except for a local hop, which comes before
 /// or after the global one.
 #[inline]
-fn place_of(leg: Leg, global: bool, last: u8, arriving: bool, vc_use: VcUse) -> u8 {
-    if vc_use == VcUse::NextFeasible {
-        return next_feasible(global, last);
-    }
-    // Without branches, as in `next_hop`. Phase B ends with l4 even when it has no global hop; phase A
+fn place_of(leg: Leg, global: bool, last: u8, arriving: bool) -> u8 {
+    // Without branches, as in `port_to`. Phase B ends with l4 even when it has no global hop; phase A
     // begins with l1.
     let second = leg == Leg::PhaseB;
-    let base = 3 * u8::from(second);
-    let after = (second & arriving) | (!second & (last == base + 2));
-    base + u8::from(global) + 2 * u8::from(!global & after)
+    let after = (second & arriving) | (!second & (last == 2));
+    let row = 4 * usize::from(second) + 2 * usize::from(global) + usize::from(after);
+    PLACES[row % PLACES.len()]
+}
+
+/// A hop through a port, at a place of the path.
+#[inline]
+fn hop(port: PortId, place: u8) -> Hop {
+    Hop { port, vc: VcId(VC_OF_PLACE[usize::from(place) % VC_OF_PLACE.len()]), place: place + 1 }
 }
 
 /// The first place of the right class after those behind us; `last` is their number.
@@ -322,16 +362,12 @@ impl Topology for Dragonfly {
     #[inline]
     fn next_hop(&self, at: RouterId, to: RouterId, leg: Leg, last: u8, vc_use: VcUse) -> Hop {
         let (here, there) = (self.split(at), self.split(to));
-        // Without branches: whether the next hop is local is hardly predictable. Within a group, the
-        // gateway is that of another group and not used.
-        let same = here.0 == there.0;
-        let gateway = self.gateway(here, there);
-        let owner = u32::from(gateway.router);
-        let global = !same & (owner == here.1);
-        let local = self.local_port(here.1, if same { there.1 } else { owner });
-        let port = if global { self.global_port(gateway.port) } else { local };
-        let place = place_of(leg, global, last, same, vc_use);
-        Hop { port, vc: VcId(VC_OF_PLACE[place as usize]), place: place + 1 }
+        if self.trunk > 1 || vc_use == VcUse::NextFeasible {
+            return self.unusual_hop(here, there, leg, last, vc_use);
+        }
+        let gateway = self.gateways[(here.0 * self.groups + there.0) as usize];
+        let (port, global) = self.port_to(here, there, gateway);
+        hop(port, place_of(leg, global, last, here.0 == there.0))
     }
 
     fn distance(&self, from: RouterId, to: RouterId) -> u32 {
@@ -506,7 +542,7 @@ mod tests {
                 .enumerate()
                 .map(|(n, &global)| {
                     let arriving = n + 1 == count && !global;
-                    last = place_of(leg, global, last, arriving, VcUse::PathPosition) + 1;
+                    last = place_of(leg, global, last, arriving) + 1;
                     last
                 })
                 .collect::<Vec<_>>()

@@ -294,13 +294,25 @@ impl Workload {
 
     /// The cycle of the first packet after `now`, or from cycle 0 on; `Cycle::MAX` if there is
     /// none.
+    #[inline]
     pub fn next(&self, host: HostId, source: &mut Source, now: Option<Cycle>) -> Cycle {
         // The process starts in the cycle after `now`, and anew at each change of phase.
-        let mut start = now.map_or(0, |now| now.saturating_add(1));
+        let start = now.map_or(0, |now| now.saturating_add(1));
+        match &self.phases[..] {
+            // Mostly there is one phase, and nothing to remember.
+            [Phase { pace: Pace::Bernoulli(law), .. }] => {
+                start.saturating_add(law.draw(&mut source.rng) - 1)
+            }
+            _ => self.next_from(start, host, source),
+        }
+    }
+
+    /// The cycle of the first packet from `start` on.
+    fn next_from(&self, mut start: Cycle, host: HostId, source: &mut Source) -> Cycle {
         let mut index = self.phase(start);
         loop {
             let phase = &self.phases[index];
-            let wait = phase.wait(host, source, self.sizes.max());
+            let wait = phase.wait(host, source, &self.sizes);
             let at = wait.map_or(Cycle::MAX, |wait| start.saturating_add(wait - 1));
             match self.phases.get(index + 1) {
                 Some(next) if at >= next.from => {
@@ -312,6 +324,7 @@ impl Workload {
         }
     }
 
+    #[inline]
     fn phase(&self, now: Cycle) -> usize {
         self.phases.partition_point(|phase| phase.from <= now) - 1
     }
@@ -319,13 +332,13 @@ impl Workload {
 
 impl Phase {
     /// Waiting time to the next packet, at least 1.
-    fn wait(&self, host: HostId, source: &mut Source, largest: u16) -> Option<u32> {
+    fn wait(&self, host: HostId, source: &mut Source, sizes: &Sizes) -> Option<u32> {
         match &self.pace {
             Pace::Silent => None,
             Pace::Bernoulli(law) => Some(law.draw(&mut source.rng)),
             Pace::Paced(per_phit) if source.size == 0 => {
                 // The first: anywhere within the interval of the largest packet.
-                let interval = per_phit * u128::from(largest);
+                let interval = per_phit * u128::from(sizes.max());
                 let start = (u128::from(source.rng.bits()) * interval.min(1 << 64)) >> 64;
                 source.behind = start as u32;
                 Some(u32::try_from((start >> 32) + 1).unwrap_or(u32::MAX))
