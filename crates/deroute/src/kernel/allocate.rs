@@ -59,18 +59,18 @@ fn ask(
 impl Partition {
     /// Allocates: rounds of input and output arbitration, in all routers at once, which do not need each
     /// other. Inputs that lost in one round try again in the next.
-    pub(super) fn allocate(&mut self) {
-        if self.watches.blocked {
+    pub(super) fn allocate<const PLAIN: bool>(&mut self) {
+        if !PLAIN && self.watches.blocked {
             self.note_lookers();
         }
         let mut round = 1;
         loop {
             let mut ripe = std::mem::take(&mut self.ripe);
-            ripe.drain(|port| self.request(port));
+            ripe.drain(|port| self.request::<PLAIN>(port));
             self.ripe = ripe;
             for way in Way::ALL {
                 for place in self.requested.take(way) {
-                    self.arbitrate(self.requested.at(place));
+                    self.arbitrate::<PLAIN>(self.requested.at(place));
                 }
             }
             if self.losers.is_empty() || round == self.plant.allocator.iterations {
@@ -85,8 +85,10 @@ impl Partition {
         while let Some(port) = self.losers.pop() {
             self.ripen_at(port, self.now + 1);
         }
-        while let Some(router) = self.lookers.pop() {
-            self.tell_blocked(router);
+        if !PLAIN {
+            while let Some(router) = self.lookers.pop() {
+                self.tell_blocked(router);
+            }
         }
     }
 
@@ -124,11 +126,12 @@ impl Partition {
 
     /// Input arbitration: the port requests an output for one of its heads, if any can go.
     #[inline(always)]
-    fn request(&mut self, port: u32) {
+    fn request<const PLAIN: bool>(&mut self, port: u32) {
         let Self { inputs, queues, outputs, credits, requested, plant, now, .. } = self;
         let input = &mut inputs[port as usize];
         // Mostly there is nothing to choose, and nothing to decide.
-        if !(self.steady && input.occupied.is_power_of_two() && input.busy_until <= *now) {
+        if !((PLAIN || self.steady) && input.occupied.is_power_of_two() && input.busy_until <= *now)
+        {
             return self.request_one_of(port);
         }
         let vc = input.occupied.trailing_zeros();
@@ -321,7 +324,7 @@ impl Partition {
 
     /// Output arbitration: grants one request, or all of them in an ideal switch.
     #[inline(always)]
-    fn arbitrate(&mut self, out: u32) {
+    fn arbitrate<const PLAIN: bool>(&mut self, out: u32) {
         let first = std::mem::replace(&mut self.outputs[out as usize].first_request, NONE);
         let contested = self.inputs[first as usize].next_request != NONE;
         if contested && self.plant.crossbar == Crossbar::Ideal {
@@ -329,7 +332,7 @@ impl Partition {
             return;
         }
         let winner = if contested { self.pick(out, first) } else { first };
-        self.cross((winner, out), None, true);
+        self.cross::<PLAIN>((winner, out), None, true);
         if contested {
             self.turn_down(out, first, winner);
         }
@@ -400,7 +403,7 @@ impl Partition {
         // Those without room try again in the next cycle.
         for port in rivals.drain(..) {
             if matches!(self.fits(out, self.queues[self.requesting(port)].wish), Room::Enough) {
-                self.cross((port, out), None, true);
+                self.cross::<false>((port, out), None, true);
             } else {
                 self.losers.push(port);
             }
@@ -411,7 +414,7 @@ impl Partition {
     /// Moves the head of a queue, that of the requested VC of an input port, or one of its lanes, to the output
     /// that it wants, whose pointer may move on.
     #[inline(always)]
-    pub(super) fn cross(
+    pub(super) fn cross<const PLAIN: bool>(
         &mut self,
         (input_index, out_index): (u32, u32),
         lane: Option<usize>,
@@ -461,20 +464,20 @@ impl Partition {
         let Output { router, exit, downstream, way, .. } = *output;
 
         if injection {
-            self.leave(packet, (input_index, in_vc), (router, upstream.port), blocked);
+            self.leave::<PLAIN>(packet, (input_index, in_vc), (router, upstream.port), blocked);
         } else {
             self.return_credit(upstream, in_vc, wish.size);
         }
         let arrival = departure + downstream.latency;
         if way == Way::Host {
-            self.eject(downstream.port, packet, arrival + size);
+            self.eject::<PLAIN>(downstream.port, packet, arrival + size);
         } else {
-            self.depart(packet, wish, downstream, arrival);
+            self.depart::<PLAIN>(packet, wish, downstream, arrival);
         }
-        if self.watches.queues && exit {
+        if !PLAIN && self.watches.queues && exit {
             self.soil(router);
         }
-        if self.keeps_books {
+        if !PLAIN && self.keeps_books {
             self.book((input_index, in_vc), out_index, wish, departure);
         }
         if more {
@@ -522,16 +525,22 @@ impl Partition {
 
     /// A packet leaves its injection queue, at whose head it was blocked for some cycles.
     #[inline(always)]
-    fn leave(&mut self, packet: u32, at: (u32, u8), from: (u32, u32), blocked: u32) {
+    fn leave<const PLAIN: bool>(
+        &mut self,
+        packet: u32,
+        at: (u32, u8),
+        from: (u32, u32),
+        blocked: u32,
+    ) {
         let (now, (_, class), (router, index)) = (self.now, at, from);
         let packet = &mut self.pool[packet].packet;
         let Packet { header, size, mark, .. } = *packet;
-        if self.nics.is_some() {
+        if !PLAIN && self.nics.is_some() {
             self.stamp(mark);
         } else {
             packet.mark = now;
         }
-        if self.watches.injections {
+        if !PLAIN && self.watches.injections {
             let queue = injection_queue(&self.routers[router as usize], at, now);
             self.routing.injection(queue, Injection::Left, &header);
         }
@@ -546,16 +555,16 @@ impl Partition {
             self.collector.blocked += u64::from(blocked);
             self.paths[router as usize][header.kind.index()] += 1;
         }
-        if self.nics.is_some() {
+        if !PLAIN && self.nics.is_some() {
             self.refill(index);
         }
     }
 
     /// A packet leaves the network; its last phit is consumed in the cycle before `delivered`.
     #[inline(always)]
-    fn eject(&mut self, host: u32, packet: u32, delivered: Cycle) {
+    fn eject<const PLAIN: bool>(&mut self, host: u32, packet: u32, delivered: Cycle) {
         let Packet { generated, mark, header, size, .. } = self.pool[packet].packet;
-        let unpack = self.nics.is_some();
+        let unpack = !PLAIN && self.nics.is_some();
         let injected = if unpack { self.unpack(host, packet, delivered) } else { mark };
         let Header { hops, kind, .. } = header;
         let sample = Delivery { generated, injected, delivered, size, hops, kind };

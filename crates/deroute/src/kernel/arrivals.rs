@@ -21,13 +21,13 @@ pub(super) struct Arrival {
 impl Partition {
     /// A head arrives at an input port where a VC is one queue, and is to be routed.
     pub(super) fn enqueue_fresh(&mut self, flight: Flight) {
-        let packet = self.enqueue(flight);
+        let packet = self.enqueue::<false>(flight);
         self.note_fresh(packet, flight.to);
     }
 
     /// A head arrives at an input port with virtual output queues, and is to be routed.
     pub(super) fn land(&mut self, flight: Flight) {
-        let packet = self.store(flight);
+        let packet = self.store::<false>(flight);
         self.note_fresh(packet, flight.to);
     }
 

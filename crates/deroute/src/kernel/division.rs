@@ -17,6 +17,7 @@ use crate::ids::{Cycle, HostId, PortId, RouterId};
 use crate::probe::PathKind;
 use crate::probe::collect::Collector;
 use crate::rng::{Owner, Stream};
+use crate::routing::Watches;
 use crate::spec::{Arbiter, Sensing};
 use crate::topology::Peer;
 
@@ -54,6 +55,7 @@ impl Division<'_> {
             watches: routing.watches(),
             steady: !routing.watches().reconsiders && plant.shared_by.is_empty(),
             keeps_books: false,
+            plain: false,
             follows: routing.follows().filter(|_| !plant.voqs && !plant.on_arrival),
             first_router: first,
             by_age: plant.allocator.arbiter == Arbiter::Age,
@@ -114,6 +116,12 @@ impl Division<'_> {
         partition.keeps_books = partition.sharing.is_some()
             || partition.dependencies.is_some()
             || partition.lengths.kept();
+        let Watches { queues, injections, blocked, .. } = partition.watches;
+        partition.plain = partition.steady
+            && !(partition.keeps_books || partition.on_arrival)
+            && !(queues || injections || blocked)
+            && partition.islip.is_none()
+            && partition.nics.is_none();
         partition
     }
 

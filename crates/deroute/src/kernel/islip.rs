@@ -417,7 +417,7 @@ impl Islip {
         let switch = self.switches[router as usize];
         partition.inputs[index as usize].request = vc;
         let out = index - u32::from(input) + u32::from(output);
-        partition.cross((index, out), Some(lane as usize), first);
+        partition.cross::<false>((index, out), Some(lane as usize), first);
         partition.ripenings.push(partition.inputs[index as usize].busy_until, index);
         let lane = &mut partition.queues[lane as usize];
         let mut head = EMPTY;

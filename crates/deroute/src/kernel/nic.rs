@@ -361,7 +361,7 @@ impl Partition {
             self.generations.push(at, host);
         }
         if let Some((packet, to)) = self.cut(host) {
-            self.enter(packet, to);
+            self.enter::<false>(packet, to);
         }
         self.refill(host);
     }

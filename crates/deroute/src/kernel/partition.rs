@@ -38,6 +38,9 @@ pub(super) struct Partition {
     /// Number of its first router in the network.
     pub(super) first_router: u32,
     pub(super) by_age: bool,
+    /// It does nothing but what every run does: no workload, no virtual output queues, no routing on arrival,
+    /// no books, nobody who watches.
+    pub(super) plain: bool,
     /// Heads keep what they have decided: they do not reconsider, nor take the VC that is emptiest.
     pub(super) steady: bool,
     pub(super) routers: Vec<Router>,
@@ -109,13 +112,22 @@ pub(super) struct Partition {
 impl Partition {
     /// Runs the cycles `self.now..to`.
     pub(super) fn run(&mut self, to: Cycle) {
+        if self.plain {
+            self.run_cycles::<true>(to);
+        } else {
+            self.run_cycles::<false>(to);
+        }
+    }
+
+    /// The same; `PLAIN` is `Partition::plain`, known when this is compiled, so that nothing asks in vain.
+    fn run_cycles<const PLAIN: bool>(&mut self, to: Cycle) {
         if !self.far {
             self.sweep();
         }
-        let voqs = self.islip.is_some();
+        let voqs = !PLAIN && self.islip.is_some();
         while self.now < to {
             let now = self.now;
-            self.apply(now);
+            self.apply::<PLAIN>(now);
             if !self.dirty.is_empty() {
                 self.refresh();
             }
@@ -128,7 +140,7 @@ impl Partition {
                 if self.far {
                     self.fetch_heads();
                 }
-                self.allocate();
+                self.allocate::<PLAIN>();
             }
             self.now = now + 1;
         }
@@ -168,21 +180,21 @@ impl Partition {
 
     /// Applies everything that is due. Within a cycle the order does not matter.
     #[inline]
-    fn apply(&mut self, now: Cycle) {
+    fn apply<const PLAIN: bool>(&mut self, now: Cycle) {
         // Before the credits: phits that are late from this cycle on may be back in it.
         if self.plant.sensing != Sensing::Both {
             self.settle(now);
         }
-        self.drain(|own| &mut own.credit_returns, Self::take_credits);
-        self.drain(|own| &mut own.ripenings, Self::take_ripe);
-        self.drain(|own| &mut own.arrivals, Self::take_arrivals);
+        self.drain(|own| &mut own.credit_returns, Self::take_credits::<PLAIN>);
+        self.drain(|own| &mut own.ripenings, Self::take_ripe::<PLAIN>);
+        self.drain(|own| &mut own.arrivals, Self::take_arrivals::<PLAIN>);
         while let Some(due) = self.generations.take(now) {
             for index in 0..due.len() {
-                self.generate(self.generations.events(due)[index]);
+                self.generate::<PLAIN>(self.generations.events(due)[index]);
             }
             self.generations.done(due);
         }
-        if self.nics.is_some() {
+        if !PLAIN && self.nics.is_some() {
             self.apply_messages();
         }
         self.drain(
@@ -211,36 +223,36 @@ impl Partition {
 
     /// Credits arrive at outputs.
     #[inline(always)]
-    fn take_credits(&mut self, events: &[u64]) {
+    fn take_credits<const PLAIN: bool>(&mut self, events: &[u64]) {
         touch(events.iter().map(|event| self.outputs[read_credit(*event).0 as usize].queued));
         for event in events {
             let (port, vc, size) = read_credit(*event);
-            self.credit(port, vc, size);
+            self.credit::<PLAIN>(port, vc, size);
         }
     }
 
     /// Input ports become ripe.
     #[inline(always)]
-    fn take_ripe(&mut self, ports: &[u32]) {
+    fn take_ripe<const PLAIN: bool>(&mut self, ports: &[u32]) {
         match self.islip {
-            None => ports.iter().for_each(|port| self.ripe.insert(*port)),
-            Some(_) => self.release_all(ports),
+            Some(_) if !PLAIN => self.release_all(ports),
+            _ => ports.iter().for_each(|port| self.ripe.insert(*port)),
         }
     }
 
     /// Heads arrive at input ports.
     #[inline(always)]
-    fn take_arrivals(&mut self, flights: &[Flight]) {
+    fn take_arrivals<const PLAIN: bool>(&mut self, flights: &[Flight]) {
         touch(flights.iter().map(|flight| self.inputs[flight.to.port() as usize].queues));
         if self.far && self.islip.is_none() {
             self.fetch_tails(flights);
         }
         match self.islip {
-            None if self.on_arrival => {
+            Some(_) if !PLAIN => flights.iter().for_each(|flight| self.land(*flight)),
+            None if !PLAIN && self.on_arrival => {
                 flights.iter().for_each(|flight| self.enqueue_fresh(*flight));
             }
-            None => flights.iter().for_each(|flight| _ = self.enqueue(*flight)),
-            Some(_) => flights.iter().for_each(|flight| self.land(*flight)),
+            _ => flights.iter().for_each(|flight| _ = self.enqueue::<PLAIN>(*flight)),
         }
     }
 
@@ -273,24 +285,24 @@ impl Partition {
 
     /// A packet leaves a host for its router.
     #[inline(always)]
-    pub(super) fn enter(&mut self, packet: Packet, to: Buffer) {
+    pub(super) fn enter<const PLAIN: bool>(&mut self, packet: Packet, to: Buffer) {
         let at = self.now + self.plant.host_latency;
         let flight = Flight { packet, to, at };
         match self.islip {
             _ if at > self.now => self.arrivals.push(at, flight),
-            None if self.on_arrival => self.enqueue_fresh(flight),
-            None => _ = self.enqueue(flight),
-            Some(_) => self.land(flight),
+            Some(_) if !PLAIN => self.land(flight),
+            None if !PLAIN && self.on_arrival => self.enqueue_fresh(flight),
+            _ => _ = self.enqueue::<PLAIN>(flight),
         }
     }
 
     /// Stores a packet whose head arrives at an input port.
     #[inline(always)]
-    pub(super) fn store(&mut self, Flight { packet, to, .. }: Flight) -> u32 {
+    pub(super) fn store<const PLAIN: bool>(&mut self, Flight { packet, to, .. }: Flight) -> u32 {
         let (now, port, vc) = (self.now, to.port(), to.vc());
         let index = self.pool.insert(packet, now);
         let input = &self.inputs[port as usize];
-        if self.watches.injections && input.kind == PortKind::Host {
+        if !PLAIN && self.watches.injections && input.kind == PortKind::Host {
             let state = &self.routers[input.router as usize];
             let queue = injection_queue(state, (port, vc), now);
             // A copy, so that the packet itself can stay in registers.
@@ -302,8 +314,8 @@ impl Partition {
 
     /// A head arrives at an input port.
     #[inline(always)]
-    pub(super) fn enqueue(&mut self, flight: Flight) -> u32 {
-        let index = self.store(flight);
+    pub(super) fn enqueue<const PLAIN: bool>(&mut self, flight: Flight) -> u32 {
+        let index = self.store::<PLAIN>(flight);
         let (now, port, vc) = (self.now, flight.to.port(), flight.to.vc());
         let input = &mut self.inputs[port as usize];
         let queue = &mut self.queues[input.queues as usize + usize::from(vc)];
@@ -326,7 +338,7 @@ impl Partition {
         index
     }
 
-    fn credit(&mut self, port: u32, vc: u8, size: u32) {
+    fn credit<const PLAIN: bool>(&mut self, port: u32, vc: u8, size: u32) {
         let output = &mut self.outputs[port as usize];
         *output.credits_mut(&mut self.credits, vc) += size;
         output.queued -= size;
@@ -334,10 +346,10 @@ impl Partition {
         if std::mem::take(&mut output.awaited) {
             self.stir(router, port);
         }
-        if self.watches.queues && exit {
+        if !PLAIN && self.watches.queues && exit {
             self.soil(router);
         }
-        if self.keeps_books {
+        if !PLAIN && self.keeps_books {
             self.book_credit(port, vc, size);
         }
     }
@@ -443,9 +455,10 @@ impl Partition {
     }
 
     /// Time for a packet of a host.
-    fn generate(&mut self, index: u32) {
+    fn generate<const PLAIN: bool>(&mut self, index: u32) {
         let now = self.now;
-        if self.nics.as_ref().is_some_and(|nics| nics.of_host(index).is_some()) {
+        let nics = if PLAIN { None } else { self.nics.as_ref() };
+        if nics.is_some_and(|nics| nics.of_host(index).is_some()) {
             self.drive(index);
             return;
         }
@@ -475,7 +488,7 @@ impl Partition {
         self.collector.generated += 1;
         self.collector.generated_phits += u64::from(measured) * u64::from(size);
         let port = host.port;
-        let mark = if self.nics.is_some() { self.synthetic_parcel() } else { now };
+        let mark = if !PLAIN && self.nics.is_some() { self.synthetic_parcel() } else { now };
         let topology = &self.plant.topology;
         let packet = Packet {
             generated: now,
@@ -484,12 +497,18 @@ impl Partition {
             port: topology.port_of(demand.destination),
             size: demand.size,
         };
-        self.enter(packet, Buffer::new(port, class));
+        self.enter::<PLAIN>(packet, Buffer::new(port, class));
     }
 
     /// A packet leaves for another router.
     #[inline(always)]
-    pub(super) fn depart(&mut self, packet: u32, wish: Wish, link: Link, at: Cycle) {
+    pub(super) fn depart<const PLAIN: bool>(
+        &mut self,
+        packet: u32,
+        wish: Wish,
+        link: Link,
+        at: Cycle,
+    ) {
         let Self { pool, arrivals, outbox, .. } = self;
         let packet = &pool[packet].packet;
         let hops = packet.header.hops + 1;
@@ -506,7 +525,7 @@ impl Partition {
         flight.packet.header.place = wish.place;
         flight.packet.header.hops = hops;
         (flight.to, flight.at) = (Buffer::new(link.port, wish.vc), at);
-        if self.nics.is_some() && link.partition != self.index {
+        if !PLAIN && self.nics.is_some() && link.partition != self.index {
             let parcel = packet.mark;
             self.post_parcel(link.partition, parcel);
         }
