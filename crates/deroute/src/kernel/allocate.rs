@@ -132,12 +132,12 @@ impl Partition {
         // Mostly there is nothing to choose, and nothing to decide.
         if !((PLAIN || self.steady) && input.occupied.is_power_of_two() && input.busy_until <= *now)
         {
-            return self.request_one_of(port);
+            return self.request_one_of::<PLAIN>(port);
         }
         let vc = input.occupied.trailing_zeros();
         let wish = &mut queues[(input.queues + vc) as usize].wish;
         if !wish.routed {
-            return self.request_one_of(port);
+            return self.request_one_of::<PLAIN>(port);
         }
         wish.seen = true;
         let out = input.base + u32::from(wish.out);
@@ -154,14 +154,14 @@ impl Partition {
 
     /// The same, where there is something to choose or to decide.
     #[inline(never)]
-    fn request_one_of(&mut self, port: u32) {
+    fn request_one_of<const PLAIN: bool>(&mut self, port: u32) {
         let Input { busy_until, .. } = self.inputs[port as usize];
         if busy_until > self.now {
             self.ripen_at(port, busy_until);
             return;
         }
         let mut ripe_at = Cycle::MAX;
-        if let Some((vc, out)) = self.choose(port, &mut ripe_at) {
+        if let Some((vc, out)) = self.choose::<PLAIN>(port, &mut ripe_at) {
             let Self { inputs, outputs, requested, plant, .. } = self;
             let (input, output) = (&mut inputs[port as usize], &mut outputs[out as usize]);
             ask((port, input, vc), (out, output), requested, plant);
@@ -172,7 +172,7 @@ impl Partition {
 
     /// The VC of a port whose head has the highest priority of those that can be granted, and the output
     /// that the head wants.
-    fn choose(&mut self, port: u32, ripe_at: &mut Cycle) -> Option<(u8, u32)> {
+    fn choose<const PLAIN: bool>(&mut self, port: u32, ripe_at: &mut Cycle) -> Option<(u8, u32)> {
         let input = &self.inputs[port as usize];
         let (pointer, queues) = (u32::from(input.pointer), input.queues);
         // VCs from the pointer on, then those before it.
@@ -181,7 +181,7 @@ impl Partition {
         while turn != 0 {
             let vc = (turn.trailing_zeros() + pointer) & 63;
             turn &= turn - 1;
-            let Some(out) = self.ready(port, queues + vc, ripe_at) else { continue };
+            let Some(out) = self.ready::<PLAIN>(port, queues + vc, ripe_at) else { continue };
             let chosen = (vc as u8, out);
             if !self.by_age {
                 return Some(chosen);
@@ -197,14 +197,19 @@ impl Partition {
     /// The output that the head of a queue wants, if it can be granted. If not, says when to ask again,
     /// unless an arriving credit will tell.
     #[inline(always)]
-    fn ready(&mut self, port: u32, queue: u32, ripe_at: &mut Cycle) -> Option<u32> {
+    fn ready<const PLAIN: bool>(
+        &mut self,
+        port: u32,
+        queue: u32,
+        ripe_at: &mut Cycle,
+    ) -> Option<u32> {
         let (input, queue) = (port as usize, queue as usize);
-        let again = self.reconsidered(input);
+        let again = !PLAIN && self.reconsidered(input);
         if !self.queues[queue].wish.routed || again {
             self.route_head(input, queue);
         }
         let base = self.inputs[input].base;
-        if !self.plant.shared_by.is_empty() {
+        if !PLAIN && !self.plant.shared_by.is_empty() {
             self.take_emptiest(base, queue);
         }
         let wish = &mut self.queues[queue].wish;
