@@ -263,7 +263,7 @@ impl Partition {
 
     /// The head of a queue, which is the first one of its VC, decides where it goes, or has done so when
     /// it arrived.
-    #[inline(never)]
+    #[inline(always)]
     fn route_head(&mut self, input: usize, queue: usize) {
         let head = self.queues[queue].head;
         if self.on_arrival {

@@ -395,11 +395,12 @@ impl Partition {
         let phits = u64::from(self.collector.covers(self.now)) * u64::from(size);
         self.collector.attempted_phits += phits;
         self.collector.generated_phits += phits;
+        let (router, port) = plant.topology.home_of(to);
         let packet = Packet {
             generated: issued,
             mark: nics.parcels.insert(parcel),
-            header: Header::new(plant.topology.router_of(to)),
-            port: plant.topology.port_of(to),
+            header: Header::new(router),
+            port,
             size: size as u16,
         };
         Some((packet, Buffer::new(host.port, class)))

@@ -491,12 +491,12 @@ impl Partition {
         self.collector.generated_phits += u64::from(measured) * u64::from(size);
         let port = host.port;
         let mark = if !PLAIN && self.nics.is_some() { self.synthetic_parcel() } else { now };
-        let topology = &self.plant.topology;
+        let (router, exit) = self.plant.topology.home_of(demand.destination);
         let packet = Packet {
             generated: now,
             mark,
-            header: Header::new(topology.router_of(demand.destination)),
-            port: topology.port_of(demand.destination),
+            header: Header::new(router),
+            port: exit,
             size: demand.size,
         };
         self.enter::<PLAIN>(packet, Buffer::new(port, class));

@@ -99,6 +99,12 @@ pub trait Topology: Send + Sync {
     /// The router port of a host.
     fn port_of(&self, host: HostId) -> PortId;
 
+    /// The router of a host, and its port there.
+    #[inline]
+    fn home_of(&self, host: HostId) -> (RouterId, PortId) {
+        (self.router_of(host), self.port_of(host))
+    }
+
     /// Names of the link classes.
     fn classes(&self) -> &'static [&'static str];
 
