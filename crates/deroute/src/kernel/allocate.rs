@@ -139,7 +139,7 @@ impl Partition {
         if !wish.routed {
             return self.request_one_of::<PLAIN>(port);
         }
-        wish.seen = true;
+        wish.seen |= !PLAIN;
         let out = input.base + u32::from(wish.out);
         let output = &mut outputs[out as usize];
         match room(plant, output, credits, *now, *wish) {
@@ -213,19 +213,23 @@ impl Partition {
             self.take_emptiest(base, queue);
         }
         let wish = &mut self.queues[queue].wish;
-        wish.seen = true;
+        wish.seen |= !PLAIN;
         let wish = *wish;
         let out = base + u32::from(wish.out);
         match self.fits(out, wish) {
             Room::Enough => return Some(out),
             _ if again => *ripe_at = self.now + 1,
             Room::From(at) => *ripe_at = (*ripe_at).min(at),
-            Room::WithCredits => {
-                self.outputs[out as usize].awaited = true;
-                self.starved.insert(port);
-            }
+            Room::WithCredits => self.starve(port, out),
         }
         None
+    }
+
+    /// An input port has a head that waits for credits of an output.
+    #[inline(never)]
+    fn starve(&mut self, port: u32, out: u32) {
+        self.outputs[out as usize].awaited = true;
+        self.starved.insert(port);
     }
 
     /// Are the heads of an input routed every time that they are considered?
@@ -438,7 +442,9 @@ impl Partition {
 
         // The next packet of the VC becomes its head.
         (head.head, head.wish.routed, head.wish.seen) = (next, false, false);
-        input.sent = wish;
+        if !PLAIN {
+            input.sent = wish;
+        }
         input.occupied &= !(u64::from(next == NONE) << in_vc);
 
         // The crossbar is held until the tail has passed. The tail of an injected packet is already

@@ -120,6 +120,7 @@ impl Division<'_> {
         partition.plain = partition.steady
             && !(partition.keeps_books || partition.on_arrival)
             && !(queues || injections || blocked)
+            && plant.times.congestion.is_none()
             && partition.islip.is_none()
             && partition.nics.is_none();
         partition

@@ -345,7 +345,8 @@ impl Partition {
         *output.credits_mut(&mut self.credits, vc) += size;
         output.queued -= size;
         let (router, exit) = (output.router, output.exit);
-        if std::mem::take(&mut output.awaited) {
+        if output.awaited {
+            output.awaited = false;
             self.stir(router, port);
         }
         if !PLAIN && self.watches.queues && exit {

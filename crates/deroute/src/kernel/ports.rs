@@ -8,20 +8,15 @@ use super::state::Way;
 /// Ports, one bit each.
 #[derive(Default)]
 pub(super) struct PortSet {
-    blocks: Vec<Block>,
-}
-
-/// 4,096 ports; and which words of 64 of them are not empty, so that few ports are found quickly.
-#[derive(Clone)]
-struct Block {
+    words: Vec<u64>,
+    /// Bit i: one of the words i, i + 64, i + 128, ... may not be empty, so that few ports are found quickly.
     used: u64,
-    words: [u64; 64],
 }
 
 impl PortSet {
     /// No port, of so many.
     pub(super) fn new(ports: usize) -> Self {
-        Self { blocks: vec![Block { used: 0, words: [0; 64] }; ports.div_ceil(4096)] }
+        Self { words: vec![0; ports.div_ceil(64)], used: 0 }
     }
 
     #[inline]
@@ -31,9 +26,8 @@ impl PortSet {
 
     #[inline]
     fn insert_all(&mut self, word: u32, bits: u64) {
-        let block = &mut self.blocks[word as usize / 64];
-        block.words[word as usize % 64] |= bits;
-        block.used |= 1 << (word % 64);
+        self.words[word as usize] |= bits;
+        self.used |= 1 << (word % 64);
     }
 
     /// Moves those of some consecutive ports to another set.
@@ -47,7 +41,7 @@ impl PortSet {
             if word == last {
                 mask &= u64::MAX >> (63 - (ports.end - 1) % 64);
             }
-            let bits = &mut self.blocks[word as usize / 64].words[word as usize % 64];
+            let bits = &mut self.words[word as usize];
             to.insert_all(word, *bits & mask);
             *bits &= !mask;
         }
@@ -56,21 +50,22 @@ impl PortSet {
     /// Takes all ports out, in ascending order.
     #[inline(always)]
     pub(super) fn drain(&mut self, mut look: impl FnMut(u32)) {
-        for (block, first) in self.blocks.iter_mut().zip((0..).step_by(4096)) {
-            for word in members(std::mem::take(&mut block.used)) {
-                members(std::mem::take(&mut block.words[word as usize % 64]))
-                    .for_each(|bit| look(first + word * 64 + bit));
+        let used = std::mem::take(&mut self.used);
+        for (words, first) in self.words.chunks_mut(64).zip((0..).step_by(4096)) {
+            for word in members(used) {
+                let Some(bits) = words.get_mut(word as usize) else { break };
+                members(std::mem::take(bits)).for_each(|bit| look(first + word * 64 + bit));
             }
         }
     }
 
     /// All ports, in ascending order.
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
-        let blocks = self.blocks.iter().zip((0..).step_by(4096));
-        blocks.flat_map(|(block, first)| {
-            members(block.used).flat_map(move |word| {
-                members(block.words[word as usize]).map(move |bit| first + word * 64 + bit)
-            })
+        let chunks = self.words.chunks(64).zip((0..).step_by(4096));
+        chunks.flat_map(|(words, first)| {
+            members(self.used).take_while(|word| (*word as usize) < words.len()).flat_map(
+                move |word| members(words[word as usize]).map(move |bit| first + word * 64 + bit),
+            )
         })
     }
 }

@@ -172,8 +172,12 @@ impl Collector {
     /// Cycles of `start..start + length` that are measured.
     #[inline]
     pub(crate) fn overlap(&self, start: Cycle, length: u32) -> u32 {
-        let end = start.saturating_add(length).min(self.to);
-        end.saturating_sub(start.max(self.from))
+        let end = start + length;
+        // Mostly all of them or none.
+        if start >= self.from && end <= self.to {
+            return length;
+        }
+        end.min(self.to).saturating_sub(start.max(self.from))
     }
 
     /// A packet was, or will be, consumed. Says whether it counts for the measurement.
