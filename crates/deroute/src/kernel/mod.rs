@@ -378,7 +378,8 @@ fn divide(topology: &dyn Topology, options: &RunOptions) -> Vec<u32> {
     let domains = starts.len();
     let wanted = options.partitions.unwrap_or_else(|| {
         let fitting = topology.hosts().div_ceil(HOSTS_PER_PARTITION) as usize;
-        fitting.min(MOST_PARTITIONS).max(options.threads)
+        // As many for each thread.
+        fitting.min(MOST_PARTITIONS).next_multiple_of(options.threads.max(1))
     });
     let count = wanted.clamp(1, domains);
     let mut firsts: Vec<u32> = (0..count).map(|i| starts[i * domains / count]).collect();

@@ -68,8 +68,10 @@ pub struct Dragonfly {
     trunk: u32,
     arrangement: Arrangement,
     mirror: bool,
-    /// `gateways[(g * groups + to) * trunk + copy]`.
+    /// By how far ahead a group is, and copy: see [`Dragonfly::cell`]. A small table stays in the cache.
     gateways: Vec<Gateway>,
+    /// Entries of a group that are its own; none where all groups are wired alike.
+    row: u32,
     /// Group and index in it of every router: cheaper than dividing.
     places: Vec<(u16, u16)>,
     /// Where every global port leads, `[router][port]`; the landing router is in the whole network.
@@ -123,6 +125,10 @@ impl Dragonfly {
             arrangement: spec.arrangement,
             mirror: spec.mirror,
             gateways: Vec::new(),
+            row: match spec.arrangement {
+                Arrangement::Palmtree => 0,
+                Arrangement::Consecutive => groups,
+            },
             places: Vec::new(),
             landings: Vec::new(),
         };
@@ -143,20 +149,31 @@ impl Dragonfly {
             let message = format!("{hosts} hosts are too many");
             return refuse("p", message, "at most 16777216 hosts".into());
         }
-        if self.cells() > Self::MOST_CELLS {
-            let (groups, trunk) = (self.groups, u64::from(self.trunk));
+        let (groups, trunk) = (self.groups, u64::from(self.trunk));
+        if u64::from(groups).pow(2) * trunk > Self::MOST_LINKS {
             let message = format!("the links between any two of {groups} groups are too many");
-            let most = (Self::MOST_CELLS / trunk).isqrt();
+            let most = (Self::MOST_LINKS / trunk).isqrt();
             return refuse("groups", message, format!("at most {most}"));
         }
         Ok(())
     }
 
-    /// Entries in the table of gateways, at most: 400 MB.
-    const MOST_CELLS: u64 = 1 << 26;
+    /// Links between any two groups, at most.
+    const MOST_LINKS: u64 = 1 << 26;
 
-    fn cells(&self) -> u64 {
-        u64::from(self.groups).pow(2) * u64::from(self.trunk)
+    /// Where the links from a group to another one are in the table of gateways, if there is one each.
+    #[inline]
+    fn pair(&self, from: u32, to: u32) -> u32 {
+        // Without a branch: hardly predictable.
+        let ahead = to.wrapping_sub(from);
+        let ahead = select_unpredictable(to < from, ahead.wrapping_add(self.groups), ahead);
+        from * self.row + ahead
+    }
+
+    /// The same, if there are `trunk` each.
+    #[inline]
+    fn cell(&self, from: u32, to: u32) -> u32 {
+        self.pair(from, to) * self.trunk
     }
 
     /// Global links of a group that are in use.
@@ -189,7 +206,9 @@ impl Dragonfly {
     }
 
     fn wire(&mut self) {
-        self.gateways = vec![Gateway::default(); self.cells() as usize];
+        // The last entry of the last group, and one more.
+        let cells = self.cell(self.groups - 1, self.groups - 2) + self.trunk;
+        self.gateways = vec![Gateway::default(); cells as usize];
         self.landings = vec![None; (self.groups * self.a * self.h) as usize];
         for g in 0..self.groups {
             for n in 0..self.links() {
@@ -198,7 +217,7 @@ impl Dragonfly {
                 self.landings[(g * self.a * self.h + slot) as usize] =
                     Some((router, landing.port as u16));
                 let copy = n / (self.groups - 1);
-                let cell = (g * self.groups + landing.group) * self.trunk + copy;
+                let cell = self.cell(g, landing.group) + copy;
                 self.gateways[cell as usize] = Gateway {
                     router: (slot / self.h) as u16,
                     port: (slot % self.h) as u16,
@@ -217,7 +236,7 @@ impl Dragonfly {
     /// The global link that a shortest path from `from` takes to `to`'s group.
     #[inline]
     fn gateway(&self, from: (u32, u32), to: (u32, u32)) -> Gateway {
-        let cell = (from.0 * self.groups + to.0) * self.trunk;
+        let cell = self.cell(from.0, to.0);
         if self.trunk == 1 {
             return self.gateways[cell as usize];
         }
@@ -365,7 +384,7 @@ impl Topology for Dragonfly {
         if self.trunk > 1 || vc_use == VcUse::NextFeasible {
             return self.unusual_hop(here, there, leg, last, vc_use);
         }
-        let gateway = self.gateways[(here.0 * self.groups + there.0) as usize];
+        let gateway = self.gateways[self.pair(here.0, there.0) as usize];
         let (port, global) = self.port_to(here, there, gateway);
         hop(port, place_of(leg, global, last, here.0 == there.0))
     }
@@ -428,7 +447,7 @@ impl Topology for Dragonfly {
                 if policy == PhaseA::Lgl {
                     return Some(RouterId(group * self.a + rng.below(self.a)));
                 }
-                let cell = (g * self.groups + group) * self.trunk;
+                let cell = self.cell(g, group);
                 let copy = if self.trunk == 1 { 0 } else { rng.below(self.trunk) };
                 let lands = self.gateways[(cell + copy) as usize].lands;
                 Some(RouterId(group * self.a + u32::from(lands)))
