@@ -11,7 +11,7 @@ use super::plant::Plant;
 use super::ports::{PortSet, Requested};
 use super::queues::Lengths;
 use super::sharing::Sharing;
-use super::state::{Host, Input, Link, Mail, NEAR, Output, PortKind, Queue, Router, Way, Wish};
+use super::state::{Host, Input, Link, NEAR, Output, PortKind, Queue, Router, Way, Wish};
 use super::wheel::Wheel;
 use crate::ids::{Cycle, HostId, PortId, RouterId};
 use crate::probe::PathKind;
@@ -94,7 +94,7 @@ impl Division<'_> {
             losers: Vec::new(),
             lookers: Vec::new(),
             rivals: Vec::new(),
-            outbox: (0..self.firsts.len() - 1).map(|_| Mail::default()).collect(),
+            outbox: Vec::new(),
             collector: Collector::new(),
             paths: vec![[0; PathKind::ALL.len()]; (end - first) as usize],
             dependencies: record.then(super::dependencies::Observed::default),

@@ -33,6 +33,7 @@ use std::sync::Arc;
 use division::Division;
 use partition::Partition;
 use plant::{Plant, WarmupTimes};
+use windows::Post;
 
 use crate::ids::{Cycle, HostId, RouterId};
 use crate::outcome::Outcome;
@@ -188,9 +189,11 @@ struct Running {
     lookahead: Cycle,
     /// The same, at most, were every domain a partition: does not depend on how many there are.
     window: Cycle,
-    threads: usize,
+    post: Post,
     now: Cycle,
     full_checks: bool,
+    /// Cycle from which on packets are to be counted again.
+    recount: Cycle,
     watchdog: checks::Watchdog,
     /// Samples of the agents, once the measurement is planned.
     samples: Option<agents::Samples>,
@@ -200,12 +203,14 @@ struct Running {
 
 /// Hosts in a partition that keep its state in a cache of about 1 MiB.
 const HOSTS_PER_PARTITION: u32 = 288;
-/// More partitions would exchange their mail in pieces too small to be fast.
-const MOST_PARTITIONS: usize = 256;
+/// More partitions would write to more mail than a cache holds the ends of.
+const MOST_PARTITIONS: usize = 512;
 /// Cycles that several partitions per thread should run alone at least.
 const SHORTEST_WINDOW: Cycle = 24;
 /// Host-cycles between looks at the whole network: about a second of work.
 const CHUNK: u32 = 5_000_000;
+/// Cycles between two counts of all packets, which in a large network take as long as some cycles.
+const RECOUNT: Cycle = 1_000;
 
 impl Running {
     fn new(plant: &Arc<Plant>, options: &RunOptions, record: bool) -> Self {
@@ -231,9 +236,10 @@ impl Running {
             lookahead,
             window,
             firsts,
-            threads: options.threads.max(1),
+            post: Post::new(count as usize, options.threads),
             now: 0,
             full_checks: false,
+            recount: 0,
             watchdog: checks::Watchdog::new(plant.times.watchdog),
             samples: None,
             trees: None,
@@ -334,17 +340,25 @@ impl Running {
                 trees.take(&self.plant, &self.partitions, &self.firsts, self.now);
                 next = next.min(trees.next());
             }
-            windows::run(&mut self.partitions, next, self.lookahead, self.threads);
+            self.post.run(&mut self.partitions, next, self.lookahead);
             self.now = next;
-            checks::conservation(&self.partitions)?;
-            if self.full_checks {
-                checks::full(&self.plant, &self.partitions, &self.firsts)?;
+            if self.now >= self.recount || self.now == to {
+                self.recount = self.now.saturating_add(RECOUNT);
+                self.check()?;
             }
             self.watchdog.look(&self.plant, &self.partitions, &self.firsts, self.now)?;
             let progress = Progress { cycle: u64::from(self.now), of };
             if watch(progress).is_break() {
                 return Err(RunError::Interrupted);
             }
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), RunError> {
+        checks::conservation(&self.partitions)?;
+        if self.full_checks {
+            checks::full(&self.plant, &self.partitions, &self.firsts)?;
         }
         Ok(())
     }

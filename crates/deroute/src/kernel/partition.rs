@@ -100,7 +100,7 @@ pub(super) struct Partition {
     pub(super) lookers: Vec<u32>,
     /// Ports that request one output of an ideal switch.
     pub(super) rivals: Vec<u32>,
-    /// Mail for each partition.
+    /// Mail for each partition, while it runs.
     pub(super) outbox: Vec<Mail>,
     pub(super) collector: Collector,
     /// Packets injected in the measurement: `[router][path kind]`.

@@ -224,13 +224,6 @@ impl Mail {
     pub(super) fn is_empty(&self) -> bool {
         self.arrivals.is_empty() && self.credits.is_empty()
     }
-
-    /// Moves everything to the end of `other`.
-    pub(super) fn append_to(&mut self, other: &mut Self) {
-        other.arrivals.append(&mut self.arrivals);
-        other.parcels.append(&mut self.parcels);
-        other.credits.append(&mut self.credits);
-    }
 }
 
 /// Credits: port (26 bits), VC (6 bits), phits (16 bits).

@@ -3,6 +3,9 @@
 //! Everything that one partition does to another takes at least the latency of a link between
 //! them. So each may run that long alone, and mail is exchanged between windows. The order of mail
 //! does not matter: what arrives in one cycle commutes.
+//!
+//! The partitions of a thread run in turn and write to the same mail, so that what one partition is sent
+//! in a window lies together: many partitions cost no more than the mail itself.
 
 use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 
@@ -10,89 +13,88 @@ use super::partition::Partition;
 use super::state::Mail;
 use crate::ids::Cycle;
 
-/// Mail between partitions of different threads: `[from * partitions + to]`.
-struct Exchange {
+/// Mail between partitions.
+pub(super) struct Post {
+    /// What each thread writes in a window: `[thread][to]`.
+    written: Vec<Vec<Mail>>,
+    sent: Sent,
+}
+
+/// What was written in a window that all have run: `[thread * partitions + to]`.
+struct Sent {
     boxes: Vec<Mutex<Mail>>,
     partitions: usize,
 }
 
-impl Exchange {
-    fn slot(&self, from: u32, to: usize) -> MutexGuard<'_, Mail> {
-        let slot = &self.boxes[from as usize * self.partitions + to];
+impl Sent {
+    fn slot(&self, thread: usize, to: usize) -> MutexGuard<'_, Mail> {
+        let slot = &self.boxes[thread * self.partitions + to];
         slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-/// Runs every partition to cycle `to`, in windows of `lookahead` cycles.
-pub(super) fn run(partitions: &mut [Partition], to: Cycle, lookahead: Cycle, threads: usize) {
-    let count = partitions.len();
-    let threads = threads.min(count);
-    if threads == 1 {
-        turn(partitions, to, lookahead, None);
-        return;
-    }
-    let boxes = (0..count * count).map(|_| Mutex::default()).collect();
-    let exchange = Exchange { boxes, partitions: count };
-    let barrier = Barrier::new(threads);
-    std::thread::scope(|scope| {
-        let mut rest = partitions;
-        for thread in 0..threads {
-            let share = rest.len() / (threads - thread);
-            let (mine, others) = rest.split_at_mut(share);
-            rest = others;
-            let others = (&exchange, &barrier);
-            scope.spawn(move || turn(mine, to, lookahead, Some(others)));
+    /// Gives a partition its mail.
+    fn deliver(&self, to: &mut Partition) {
+        for thread in 0..self.boxes.len() / self.partitions {
+            to.receive(&mut self.slot(thread, to.index as usize));
         }
-    });
+    }
 }
 
-/// One thread's part of [`run`]: consecutive partitions, and the way to the others.
+impl Post {
+    /// Between so many partitions, which are run by at most so many threads.
+    pub(super) fn new(partitions: usize, threads: usize) -> Self {
+        let threads = threads.clamp(1, partitions);
+        let mails = || (0..partitions).map(|_| Mail::default()).collect();
+        let boxes = (0..threads * partitions).map(|_| Mutex::default()).collect();
+        Self { written: (0..threads).map(|_| mails()).collect(), sent: Sent { boxes, partitions } }
+    }
+
+    /// Runs every partition to cycle `to`, in windows of `lookahead` cycles, and delivers all mail.
+    pub(super) fn run(&mut self, partitions: &mut [Partition], to: Cycle, lookahead: Cycle) {
+        let Self { written, sent } = self;
+        let (threads, sent) = (written.len(), &*sent);
+        let barrier = &Barrier::new(threads);
+        std::thread::scope(|scope| {
+            let mut rest = partitions;
+            for (thread, written) in written.iter_mut().enumerate() {
+                let share = rest.len() / (threads - thread);
+                let (mine, others) = rest.split_at_mut(share);
+                rest = others;
+                let mut work = move || {
+                    turn(mine, written, (sent, thread, barrier), (to, lookahead));
+                };
+                // The last share is this thread's own.
+                if thread + 1 == threads {
+                    work();
+                } else {
+                    scope.spawn(work);
+                }
+            }
+        });
+    }
+}
+
+/// One thread's part of [`Post::run`]: consecutive partitions, and the way to the others.
 fn turn(
     partitions: &mut [Partition],
-    to: Cycle,
-    lookahead: Cycle,
-    others: Option<(&Exchange, &Barrier)>,
+    written: &mut Vec<Mail>,
+    (sent, thread, barrier): (&Sent, usize, &Barrier),
+    (to, lookahead): (Cycle, Cycle),
 ) {
     let mut now = partitions[0].now;
     while now < to {
-        let end = now.saturating_add(lookahead).min(to);
+        now = now.saturating_add(lookahead).min(to);
         for partition in partitions.iter_mut() {
-            partition.run(end);
+            std::mem::swap(&mut partition.outbox, written);
+            partition.run(now);
+            std::mem::swap(&mut partition.outbox, written);
         }
-        for to in 0..partitions[0].outbox.len() {
-            post(partitions, to, others.map(|(exchange, _)| exchange));
+        // All have received the mail of the last window.
+        barrier.wait();
+        for (to, mail) in written.iter_mut().enumerate().filter(|(_, mail)| !mail.is_empty()) {
+            std::mem::swap(mail, &mut sent.slot(thread, to));
         }
-        if let Some((exchange, barrier)) = others {
-            barrier.wait();
-            for partition in partitions.iter_mut() {
-                for from in 0..exchange.partitions {
-                    partition.receive(&mut exchange.slot(from as u32, partition.index as usize));
-                }
-            }
-            // Nobody may post the mail of the next window before this one's is collected: its
-            // times could lie beyond the horizon of a wheel that has not moved on.
-            barrier.wait();
-        }
-        now = end;
-    }
-}
-
-/// Delivers the mail for one partition, or posts it if another thread has the partition.
-fn post(partitions: &mut [Partition], to: usize, exchange: Option<&Exchange>) {
-    let own = to.checked_sub(partitions[0].index as usize);
-    for index in 0..partitions.len() {
-        if partitions[index].outbox[to].is_empty() {
-            continue;
-        }
-        let mut mail = std::mem::take(&mut partitions[index].outbox[to]);
-        match (own.and_then(|own| partitions.get_mut(own)), exchange) {
-            (Some(partition), _) => partition.receive(&mut mail),
-            (None, Some(exchange)) => {
-                mail.append_to(&mut exchange.slot(partitions[index].index, to));
-            }
-            (None, None) => unreachable!("one thread has all partitions"),
-        }
-        // Empty, but with room for the next window.
-        partitions[index].outbox[to] = mail;
+        barrier.wait();
+        partitions.iter_mut().for_each(|partition| sent.deliver(partition));
     }
 }
