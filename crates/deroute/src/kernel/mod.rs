@@ -201,8 +201,8 @@ struct Running {
     trees: Option<congestion::Samples>,
 }
 
-/// Hosts in a partition that keep its state in a cache of about 1 MiB.
-const HOSTS_PER_PARTITION: u32 = 288;
+/// Hosts in a partition that keep its state in a cache of about 512 KiB.
+const HOSTS_PER_PARTITION: u32 = 144;
 /// More partitions would write to more mail than a cache holds the ends of.
 const MOST_PARTITIONS: usize = 512;
 /// Cycles that several partitions per thread should run alone at least.
