@@ -270,7 +270,7 @@ impl Running {
                     };
                 }
                 // What was granted before may still be delivered: begin after that.
-                let margin = self.plant.horizon().min(1 << 20);
+                let margin = self.plant.delivery().min(1 << 20);
                 self.open(self.now + margin);
                 self.advance(self.now + margin, total, watch)?;
                 Ok(warmed_up)

@@ -374,12 +374,28 @@ impl Plant {
 
     /// The farthest ahead that a switch schedules anything but a packet generation.
     pub(crate) fn horizon(&self) -> Cycle {
-        let largest = u32::from(self.packet_sizes().1);
+        // A crossbar no faster than the links passes a packet when the link has sent the one before.
+        let backlog = if self.crossbar == Crossbar::Speed(1) { 0 } else { self.backlog() };
+        backlog + self.passage()
+    }
+
+    /// Cycles in which whatever is granted now is delivered, in any switch with these buffers.
+    pub(crate) fn delivery(&self) -> Cycle {
+        self.backlog() + self.passage()
+    }
+
+    /// Phits that can wait for a link behind a crossbar.
+    fn backlog(&self) -> u32 {
         let downstream = self.classes.iter().map(|c| c.memory().min(u32::MAX.into()) as u32);
-        let backlog = self.output_buffer.min(downstream.max().unwrap_or(0));
+        self.output_buffer.min(downstream.max().unwrap_or(0))
+    }
+
+    /// Cycles from a grant to its last event, if the link is idle.
+    fn passage(&self) -> Cycle {
+        let largest = u32::from(self.packet_sizes().1);
         let latency = self.classes.iter().map(|c| c.latency).max().unwrap_or(0);
         let back = if self.sensing == Sensing::Waiting { latency } else { 0 };
-        backlog + latency + back + self.pipeline + 2 * largest + self.host_latency + 2
+        latency + back + self.pipeline + 2 * largest + self.host_latency + 2
     }
 
     /// Ports of all routers up to and including each one.
