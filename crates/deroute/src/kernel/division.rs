@@ -214,7 +214,7 @@ impl Division<'_> {
     /// Adds the host of the port that is being added.
     fn add_host(&self, partition: &mut Partition, id: HostId) -> u32 {
         let (index, port) = (partition.hosts.len() as u32, partition.inputs.len() as u32);
-        let (source, mut next) = self.plant.workload.source(id, self.plant.times.seed);
+        let (source, mut next) = self.plant.traffic.source(id, self.plant.times.seed);
         if let (Some(jobs), Some(nics)) = (&self.plant.jobs, &mut partition.nics)
             && let Some(seat) = jobs.seat(id)
         {

@@ -42,7 +42,7 @@ impl Running {
             }
         }
         // Synthetic traffic has gone on until now, messages have not.
-        let end = if plant.workload.is_silent() { self.makespan() } else { self.now };
+        let end = if plant.traffic.is_silent() { self.makespan() } else { self.now };
         for partition in &mut self.partitions {
             partition.collector.to = end.max(1);
         }
@@ -221,7 +221,7 @@ pub(super) fn footprint(plant: &Plant, capacity: u64) -> Option<(u64, u64)> {
     let fixed = u64::from(jobs.ranks()) * size_of::<Nic>() as u64
         + u64::from(plant.topology.hosts()) * hosts;
     let (messages, phits) = jobs.work();
-    if !plant.workload.is_silent() {
+    if !plant.traffic.is_silent() {
         let unlimited = plant.injection_queue == u32::MAX;
         return Some((fixed, if unlimited { u64::MAX } else { capacity }));
     }

@@ -15,6 +15,7 @@ mod division;
 mod fetch;
 mod islip;
 mod jobs;
+mod model;
 mod nic;
 mod packet;
 mod partition;

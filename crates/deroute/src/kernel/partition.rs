@@ -471,7 +471,7 @@ impl Partition {
             self.generations.push(at, index);
             return;
         }
-        let workload = &self.plant.workload;
+        let workload = &self.plant.traffic;
         let demand = workload.demand(host.id, &mut host.source, now);
         host.next = workload.next(host.id, &mut host.source, Some(now));
         if host.next != Cycle::MAX {

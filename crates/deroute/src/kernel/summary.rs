@@ -82,7 +82,7 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
     let batch_share = f64::from(hosts) * f64::from(cycles) / BATCHES as f64;
     let accepted: Vec<f64> = total.batches.iter().map(|b| b.phits as f64 / batch_share).collect();
     let mut load = Load {
-        offered: plant.workload.offered(total.from, total.to),
+        offered: plant.traffic.offered(total.from, total.to),
         attempted: per_host_cycle(total.attempted_phits),
         generated: per_host_cycle(total.generated_phits),
         injected: per_host_cycle(total.injected_phits),
@@ -102,7 +102,7 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
     let course = Course {
         warmed_up,
         growing: matches!(plant.times.warmup, WarmupTimes::Automatic { growth: Some(_), .. }),
-        changing: plant.workload.changes(total.from, total.to),
+        changing: plant.traffic.changes(total.from, total.to),
     };
     let verdict = if plant.jobs.is_some() {
         // A run that ends has no steady state to know anything of.

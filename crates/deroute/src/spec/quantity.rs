@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::SpecError;
+use crate::ids::Cycle;
 
 /// A quantity as the user wrote it: `15` or `"15 ns"`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -119,6 +120,9 @@ fn bytes(text: &str) -> Option<Fraction> {
     value.times(factor(&BYTE_UNITS, unit)?, 1)
 }
 
+/// Longest latency, pipeline or interval in cycles: keeps the timing wheel below 256 MiB.
+const LONGEST: u64 = 1 << 24;
+
 /// The engine's units expressed in physical ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
@@ -174,6 +178,49 @@ impl Scale {
         };
         // What cannot be rounded either is told as always.
         whole.map_or_else(|| self.phits(path, quantity), Ok)
+    }
+
+    /// A latency, a pipeline or an interval between events: `least` to 2^24 cycles.
+    ///
+    /// # Errors
+    /// Other values, and what is no whole number of cycles.
+    pub fn interval(
+        &self,
+        path: &str,
+        quantity: &Quantity,
+        least: u64,
+    ) -> Result<Cycle, SpecError> {
+        let value = self.cycles(path, quantity)?;
+        if value < least || value > LONGEST {
+            let message = format!("{value} cycles is out of range");
+            let choices = [format!("{least} to {LONGEST} cycles")];
+            return Err(SpecError::new(path, message).choices(choices));
+        }
+        Ok(value as Cycle)
+    }
+
+    /// A part of a run: 1 to 2^31 - 1 cycles.
+    ///
+    /// # Errors
+    /// Other values, and what is no whole number of cycles.
+    pub fn duration(&self, path: &str, quantity: &Quantity) -> Result<Cycle, SpecError> {
+        let value = self.cycles(path, quantity)?;
+        u32::try_from(value).ok().filter(|v| (1..1 << 31).contains(v)).ok_or_else(|| {
+            let message = format!("{value} cycles is out of range");
+            SpecError::new(path, message).choices(["1 to 2147483647 cycles"])
+        })
+    }
+
+    /// A buffer: 1 to 2^30 - 1 phits.
+    ///
+    /// # Errors
+    /// Other values, and what is no whole number of phits.
+    pub fn buffer(&self, path: &str, quantity: &Quantity) -> Result<u32, SpecError> {
+        let value = self.phits(path, quantity)?;
+        u32::try_from(value).ok().filter(|v| (1..1 << 30).contains(v)).ok_or_else(|| {
+            let message = format!("{value} phits is out of range");
+            SpecError::new(path, message).choices(["1 to 1073741823 phits"])
+        })
     }
 }
 

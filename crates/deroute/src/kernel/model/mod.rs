@@ -1,0 +1,313 @@
+//! The network model: the spec as the kernel needs it, validated, resolved to cycles and phits, shared by
+//! all partitions.
+
+mod crossbar;
+mod limits;
+mod links;
+mod times;
+
+use std::sync::Arc;
+
+pub(crate) use crossbar::Crossbar;
+pub(crate) use links::LinkClass;
+pub(crate) use times::{Times, WarmupTimes};
+
+use crate::ids::{Cycle, PortId, RouterId, VcId};
+use crate::routing::{self, Flows, Plan, Planner, queuing};
+use crate::spec::{Allocator, Routed, Scale, Sensing, SpareVcs, Spec, SpecError, Switch};
+use crate::topology::{self, Peer, Topology};
+use crate::traffic::{Setting, Workload as Traffic};
+use crate::workload::Jobs;
+
+/// A network, its traffic and the times of its run, in numbers.
+pub(crate) struct Model {
+    pub(crate) topology: Arc<dyn Topology>,
+    pub(crate) classes: Vec<LinkClass>,
+    pub(crate) host_latency: Cycle,
+    /// Phits per host and class; `u32::MAX` is unlimited.
+    pub(crate) injection_queue: u32,
+    /// Classes of the queuing scheme: the VCs of a host.
+    pub(crate) flows: Flows,
+    pub(crate) pipeline: Cycle,
+    pub(crate) crossbar: Crossbar,
+    /// Phits per output port; `u32::MAX` is unlimited.
+    pub(crate) output_buffer: u32,
+    pub(crate) allocator: Allocator,
+    /// Every VC of an input has a queue per output, matched by iSLIP in `allocator.iterations`.
+    pub(crate) voqs: bool,
+    /// Packets are routed when they arrive.
+    pub(crate) on_arrival: bool,
+    pub(crate) sensing: Sensing,
+    /// Lengths of queues are kept beside the credits.
+    pub(crate) lengths: bool,
+    /// Classes of VCs in each link class that share its spare VCs; empty if these are not used.
+    pub(crate) shared_by: Vec<u8>,
+    /// A VC takes a packet only while it is empty.
+    pub(crate) atomic: bool,
+    /// The VC that every head can turn to.
+    pub(crate) escape: Option<VcId>,
+    pub(crate) routing: Plan,
+    /// The synthetic traffic.
+    pub(crate) traffic: Traffic,
+    /// The programs, if there are any.
+    pub(crate) jobs: Option<Jobs>,
+    pub(crate) times: Times,
+    pub(crate) scale: Scale,
+}
+
+impl Model {
+    /// Resolves a spec, with the routing that `planner` finds for it.
+    ///
+    /// # Errors
+    /// The first thing that is impossible, with its path.
+    pub(crate) fn build(spec: &Spec, planner: &Planner<'_>) -> Result<Self, SpecError> {
+        let scale = Scale::new(&spec.units.cycle, &spec.units.phit)?;
+        let topology = topology::build(&spec.network.topology)?;
+        let classes = links::resolve(spec, &scale, &*topology)?;
+        let fabric = links::fabric(&topology, &classes, scale);
+        let routing = queuing::plan(&spec.network.queuing, fabric, planner)?;
+        let flows = Flows::new(&spec.network.queuing, &*topology);
+        links::enough_vcs(&classes, &*topology, &routing.vcs)?;
+        let agent = (routing.agent)(RouterId(0), 1);
+        let sensing = sensing(spec, &*agent)?;
+        let shared_by = match spec.network.spare_vcs {
+            SpareVcs::Unused => Vec::new(),
+            // Whoever keeps a VC to escape through has shared out the others.
+            SpareVcs::Emptiest if agent.escape().is_some() => Vec::new(),
+            SpareVcs::Emptiest => links::shared_by(&classes, &*topology, &routing.vcs),
+        };
+        let setting = Setting { topology: &*topology, seed: spec.run.seed };
+        let (times, jobs, traffic) = demand(spec, &scale, &setting)?;
+        let nic = &spec.network.nic;
+        let injection_queue = match &nic.injection_queue {
+            Some(queue) => scale.buffer("network.nic.injection_queue", queue)?,
+            None => u32::MAX,
+        };
+        let host_latency = scale.interval("network.nic.latency", &nic.latency, 0)?;
+        let mut model = Self {
+            topology,
+            classes,
+            host_latency,
+            injection_queue,
+            flows,
+            pipeline: 0,
+            crossbar: Crossbar::Ideal,
+            output_buffer: u32::MAX,
+            allocator: Allocator::default(),
+            voqs: false,
+            on_arrival: false,
+            sensing,
+            lengths: sensing != Sensing::Both || agent.watches().lengths,
+            shared_by,
+            atomic: agent.atomic(),
+            escape: agent.escape(),
+            routing,
+            traffic,
+            jobs,
+            times,
+            scale,
+        };
+        model.switch(&spec.network.switch)?;
+        model.check(spec, agent.watches())?;
+        Ok(model)
+    }
+
+    fn switch(&mut self, spec: &Switch) -> Result<(), SpecError> {
+        let at = |kind: &str, key: &str| format!("network.switch.{kind}.{key}");
+        let scale = self.scale;
+        match spec {
+            Switch::InputQueued { pipeline, allocator, routed } => {
+                self.on_arrival = *routed == Routed::Arrival;
+                self.pipeline = scale.interval(&at("input_queued", "pipeline"), pipeline, 0)?;
+                self.crossbar = Crossbar::Speed(1);
+                self.allocator = allocator.clone();
+                check_iterations(allocator.iterations, &at("input_queued", "allocator.iterations"))
+            }
+            Switch::VirtualOutputQueued { pipeline, iterations } => {
+                let kind = "virtual_output_queued";
+                self.pipeline = scale.interval(&at(kind, "pipeline"), pipeline, 0)?;
+                self.crossbar = Crossbar::Speed(1);
+                (self.voqs, self.on_arrival) = (true, true);
+                self.allocator.iterations = *iterations;
+                check_iterations(*iterations, &at(kind, "iterations"))
+            }
+            Switch::CombinedQueued { pipeline, speedup, output_buffer, allocator } => {
+                let kind = "combined_queued";
+                self.pipeline = scale.interval(&at(kind, "pipeline"), pipeline, 0)?;
+                if !(1..=64).contains(speedup) {
+                    let message = format!("{speedup} phits a cycle is out of range");
+                    return Err(SpecError::new(at(kind, "speedup"), message).choices(["1 to 64"]));
+                }
+                self.crossbar = Crossbar::Speed(u32::from(*speedup));
+                self.output_buffer = scale.buffer(&at(kind, "output_buffer"), output_buffer)?;
+                self.allocator = allocator.clone();
+                check_iterations(allocator.iterations, &at(kind, "allocator.iterations"))
+            }
+            Switch::OutputQueued { pipeline, output_buffer } => {
+                let kind = "output_queued";
+                self.pipeline = scale.interval(&at(kind, "pipeline"), pipeline, 0)?;
+                if let Some(buffer) = output_buffer {
+                    self.output_buffer = scale.buffer(&at(kind, "output_buffer"), buffer)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Credits that a packet needs on a link of a class.
+    #[inline]
+    pub(crate) fn room(&self, class: u8, size: u16) -> u32 {
+        if self.atomic
+            && let Some(class) = self.classes.get(usize::from(class))
+        {
+            return class.buffer;
+        }
+        u32::from(size)
+    }
+
+    /// Smallest and largest packet in phits.
+    pub(crate) fn packet_sizes(&self) -> (u16, u16) {
+        match &self.jobs {
+            None => self.traffic.packet_sizes(),
+            Some(jobs) if self.traffic.is_silent() => (1, jobs.packet),
+            Some(jobs) => (1, jobs.packet.max(self.traffic.packet_sizes().1)),
+        }
+    }
+
+    /// Phits in each injection queue of a host that runs a rank. Where a queue is unlimited, the
+    /// interface cuts packets when they are needed to keep the router busy.
+    pub(crate) fn nic_queue(&self) -> u32 {
+        match self.injection_queue {
+            u32::MAX => self.host_latency + 2 * u32::from(self.packet_sizes().1),
+            limited => limited,
+        }
+    }
+
+    /// The farthest ahead that a switch schedules anything but a packet generation.
+    pub(crate) fn horizon(&self) -> Cycle {
+        // A crossbar no faster than the links passes a packet when the link has sent the one before.
+        let backlog = if self.crossbar == Crossbar::Speed(1) { 0 } else { self.backlog() };
+        backlog + self.passage()
+    }
+
+    /// Cycles in which whatever is granted now is delivered, in any switch with these buffers.
+    pub(crate) fn delivery(&self) -> Cycle {
+        self.backlog() + self.passage()
+    }
+
+    /// Phits that can wait for a link behind a crossbar.
+    fn backlog(&self) -> u32 {
+        let downstream = self.classes.iter().map(|c| c.memory().min(u32::MAX.into()) as u32);
+        self.output_buffer.min(downstream.max().unwrap_or(0))
+    }
+
+    /// Cycles from a grant to its last event, if the link is idle.
+    fn passage(&self) -> Cycle {
+        let largest = u32::from(self.packet_sizes().1);
+        let latency = self.classes.iter().map(|c| c.latency).max().unwrap_or(0);
+        let back = if self.sensing == Sensing::Waiting { latency } else { 0 };
+        latency + back + self.pipeline + 2 * largest + self.host_latency + 2
+    }
+
+    /// Ports of all routers up to and including each one.
+    pub(crate) fn port_bases(&self) -> Vec<u32> {
+        let mut base = 0;
+        let mut bases = vec![0];
+        for router in 0..self.topology.routers() {
+            base += u32::from(self.topology.radix(RouterId(router)));
+            bases.push(base);
+        }
+        bases
+    }
+
+    /// Do VCs share memory of their port?
+    pub(crate) fn shares(&self) -> bool {
+        self.classes.iter().any(|class| class.shared > 0)
+    }
+
+    /// Queues of all input ports.
+    pub(crate) fn queues(&self) -> u64 {
+        let of = |router: RouterId| {
+            let ports = self.topology.radix(router);
+            let vcs = |port: u16| match self.topology.peer(router, PortId(port)) {
+                Peer::Router { class, .. } => u64::from(self.classes[usize::from(class)].vcs),
+                Peer::Host(_) => 1,
+                Peer::Unused => 0,
+            };
+            // One more for a packet that has just arrived.
+            (0..ports).map(vcs).sum::<u64>() * if self.voqs { u64::from(ports) } else { 1 }
+        };
+        (0..self.topology.routers()).map(RouterId).map(of).sum()
+    }
+
+    /// Links between routers, each direction counted.
+    pub(crate) fn links(&self) -> u32 {
+        let routers = (0..self.topology.routers()).map(RouterId);
+        let peers = routers.flat_map(|r| {
+            (0..self.topology.radix(r)).map(move |p| self.topology.peer(r, PortId(p)))
+        });
+        peers.filter(|peer| matches!(peer, Peer::Router { .. })).count() as u32
+    }
+}
+
+/// What the length of a queue is, if the routing can work with it.
+fn sensing(spec: &Spec, agent: &dyn routing::Routing) -> Result<Sensing, SpecError> {
+    let sensing = spec.network.sensing;
+    if sensing == Sensing::Waiting && agent.watches().queues {
+        let message = "this routing is told when a queue changes, and what waits for a link \
+                       changes in every cycle";
+        let choices = ["both", "output", "downstream"];
+        return Err(SpecError::new("network.sensing", message).choices(choices));
+    }
+    Ok(sensing)
+}
+
+/// When the run begins and ends, the programs, and the synthetic traffic.
+fn demand(
+    spec: &Spec,
+    scale: &Scale,
+    setting: &Setting<'_>,
+) -> Result<(Times, Option<Jobs>, Traffic), SpecError> {
+    let mut times = times::resolve(spec, scale)?;
+    let jobs = jobs(spec, scale, setting)?;
+    if let Some(jobs) = &jobs {
+        (times.warmup, times.measure) = (WarmupTimes::Fixed(0), jobs.limit);
+    }
+    let measure_from = match times.warmup {
+        WarmupTimes::Fixed(warmup) => Some(warmup),
+        WarmupTimes::Automatic { .. } => None,
+    };
+    let traffic = Traffic::build(&spec.traffic, scale, setting, measure_from)?;
+    Ok((times, jobs, traffic))
+}
+
+/// The programs, if there are any; without them there must be traffic.
+fn jobs(spec: &Spec, scale: &Scale, setting: &Setting<'_>) -> Result<Option<Jobs>, SpecError> {
+    let Some(workload) = &spec.workload else {
+        if spec.traffic.is_silent() {
+            let choices = ["a table", "a table workload instead"];
+            return Err(SpecError::new("traffic", "is missing").choices(choices));
+        }
+        return Ok(None);
+    };
+    let fixed = crate::spec::Run::default();
+    for (key, as_always) in [
+        ("warmup", spec.run.warmup == fixed.warmup),
+        ("measure", spec.run.measure == fixed.measure),
+    ] {
+        if !as_always {
+            let message = "a run with a workload is measured from its first cycle to its end";
+            let choices = ["nothing", "workload.limit"];
+            return Err(SpecError::new(format!("run.{key}"), message).choices(choices));
+        }
+    }
+    Jobs::build(workload, scale, setting).map(Some)
+}
+
+fn check_iterations(iterations: u8, path: &str) -> Result<(), SpecError> {
+    if (1..=16).contains(&iterations) {
+        return Ok(());
+    }
+    let message = format!("{iterations} rounds a cycle is out of range");
+    Err(SpecError::new(path, message).choices(["1 to 16"]))
+}

@@ -1,0 +1,83 @@
+//! When a run begins and ends, and when it is looked at.
+
+use crate::ids::Cycle;
+use crate::spec::{AutomaticWarmup, Quantity, Scale, Spec, SpecError, Warmup, WarmupRule};
+
+/// Seed and durations, resolved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) seed: u64,
+    pub(crate) warmup: WarmupTimes,
+    pub(crate) measure: Cycle,
+    /// Width of a series bin, and how long before the measurement the series begins.
+    pub(crate) series: Option<(Cycle, Cycle)>,
+    /// Cycles between samples of the agents, and the domain given router by router.
+    pub(crate) agents: Option<(Cycle, u32)>,
+    /// Cycles between samples of the congestion trees, and whether their buffers are recorded.
+    pub(crate) congestion: Option<(Cycle, bool)>,
+    pub(crate) watchdog: Cycle,
+}
+
+/// When the measurement begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WarmupTimes {
+    Fixed(Cycle),
+    Automatic { interval: Cycle, limit: Cycle, growth: Option<usize> },
+}
+
+/// Seed and durations that a spec asks for.
+pub(super) fn resolve(spec: &Spec, scale: &Scale) -> Result<Times, SpecError> {
+    let (run, probes) = (&spec.run, &spec.probes);
+    let warmup = match &run.warmup {
+        Warmup::Fixed(Quantity::Number(0)) => WarmupTimes::Fixed(0),
+        Warmup::Fixed(time) => WarmupTimes::Fixed(scale.duration("run.warmup", time)?),
+        Warmup::Automatic(auto) => WarmupTimes::Automatic {
+            interval: scale.interval("run.warmup.interval", &auto.interval, 1)?,
+            limit: scale.duration("run.warmup.limit", &auto.limit)?,
+            growth: growth(auto)?,
+        },
+    };
+    let series = match (&probes.series, &probes.series_before) {
+        (None, None) => None,
+        (None, Some(_)) => {
+            let message = "there is no series to begin earlier";
+            return Err(SpecError::new("probes.series_before", message).choices(["probes.series"]));
+        }
+        (Some(width), before) => {
+            let before =
+                before.as_ref().map_or(Ok(0), |b| scale.duration("probes.series_before", b))?;
+            if let WarmupTimes::Fixed(warmup) = warmup
+                && before > warmup
+            {
+                let message = format!("{before} cycles before the measurement nothing has begun");
+                let choices = [format!("0 to {warmup} cycles")];
+                return Err(SpecError::new("probes.series_before", message).choices(choices));
+            }
+            Some((scale.duration("probes.series", width)?, before))
+        }
+    };
+    let watchdog = match &spec.checks.watchdog {
+        Some(time) => scale.duration("checks.watchdog", time)?,
+        None => 20_000,
+    };
+    let measure = scale.duration("run.measure", &run.measure)?;
+    let agents = match &probes.agents {
+        None => None,
+        Some(probe) => Some((scale.duration("probes.agents.every", &probe.every)?, probe.domain)),
+    };
+    let congestion = match &probes.congestion {
+        None => None,
+        Some(probe) => {
+            Some((scale.duration("probes.congestion.every", &probe.every)?, probe.members))
+        }
+    };
+    Ok(Times { seed: run.seed, warmup, measure, series, agents, congestion, watchdog })
+}
+/// Observations in which the latency must not grow, if that is the rule.
+fn growth(auto: &AutomaticWarmup) -> Result<Option<usize>, SpecError> {
+    if !(5..=1_000).contains(&auto.window) {
+        let message = format!("{} observations are out of range", auto.window);
+        return Err(SpecError::new("run.warmup.window", message).choices(["5 to 1000"]));
+    }
+    Ok((auto.rule == WarmupRule::StopsGrowing).then_some(auto.window as usize))
+}
