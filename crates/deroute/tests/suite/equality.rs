@@ -262,7 +262,7 @@ fn transients() {
 }
 
 /// Programs with every step, two jobs at once, messages of less than a packet and of many.
-const WORKLOADS: [&str; 5] = [
+pub const WORKLOADS: [&str; 5] = [
     "{ packet_size = 7, jobs = [{ ranks = 8, placement = { random = {} }, iterations = 2, steps = [
        { stencil = { shape = [2, 2, 2], messages = { equal = 90 } } },
        { dissemination = { size = 2 } }] }] }",

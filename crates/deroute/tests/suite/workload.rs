@@ -334,7 +334,7 @@ fn messages_are_cut_and_put_together() {
 }
 
 /// Workloads that join everything.
-const WORKLOADS: [&str; 6] = [
+pub const WORKLOADS: [&str; 6] = [
     "{ packet_size = 4, jobs = [{ ranks = 72, placement = { random = {} }, iterations = 2, steps = [
        { stencil = { shape = [6, 4, 3], messages = { equal = 300 } } },
        { dissemination = { size = 2 } }] }] }",
