@@ -77,6 +77,10 @@ struct ClosAd {
     heads: Vec<Option<(PortId, u16)>>,
 }
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// A topology that is no lattice.
 pub fn plan(spec: &ClosAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let row = Row::new(require_lattice(fabric, "routing.clos_ad")?, spec.queue);
     let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());

@@ -69,6 +69,10 @@ struct Dal {
 /// The VC that is routed in dimension order.
 const ESCAPE: VcId = VcId(0);
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// A topology that is no lattice.
 pub fn plan(spec: &DalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let row = Row::new(require_lattice(fabric, "routing.dal")?, spec.queue);
     let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());

@@ -82,6 +82,10 @@ struct DimWar {
 /// Classes of VCs.
 const CLASSES: u8 = 2;
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// A topology that is no lattice.
 pub fn plan(spec: &DimWarSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let lattice = require_lattice(fabric, "routing.dimwar")?;
     let topology = Arc::clone(&fabric.topology);

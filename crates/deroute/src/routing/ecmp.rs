@@ -63,6 +63,10 @@ impl Climb for Ecmp {
     }
 }
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// A topology that is no fat tree.
 pub fn plan(spec: &EcmpSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let seed = spec.seed;
     upward::plan(fabric, "routing.ecmp", move |_, _, _| Ecmp { seed })

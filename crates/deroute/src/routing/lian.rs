@@ -160,6 +160,10 @@ struct Lian {
     wired: Vec<u16>,
 }
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// A topology without intermediate routers or without groups, and counters out of range.
 pub fn plan(spec: &LianSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let LianSpec { ref window, count, stored_percent, low, high, .. } = *spec;
     let LianSpec { recompute, queue, hops, vc_use, .. } = *spec;

@@ -42,6 +42,10 @@ pub struct MinAdSpec {
     pub redecide: bool,
 }
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// A topology that is no lattice.
 pub fn plan(spec: &MinAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let lattice = require_lattice(fabric, "routing.min_ad")?;
     let MinAdSpec { queue, redecide } = *spec;

@@ -39,6 +39,10 @@ struct Minimal {
     topology: Arc<dyn Topology>,
 }
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// None: every topology has shortest paths.
 pub fn plan(_spec: &MinimalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     if fabric.topology.tree().is_some() {
         // Which path depends on the host, and not only on its router.

@@ -87,6 +87,10 @@ impl Climb for BySource {
     }
 }
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// A topology that is no fat tree.
 pub fn plan(spec: &ModKSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     match spec.of {
         Number::Destination => by_destination(fabric),

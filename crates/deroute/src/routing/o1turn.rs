@@ -93,6 +93,10 @@ struct O1Turn {
 /// VCs that a link may have.
 const MOST: usize = 64;
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// A topology that is no lattice, and more orders of its dimensions than a link may have VCs.
 pub fn plan(spec: &O1TurnSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     require_lattice(fabric, "routing.o1turn")?;
     let topology = Arc::clone(&fabric.topology);

@@ -80,6 +80,10 @@ struct OmniWar {
     spec: OmniWarSpec,
 }
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// A topology that is no lattice, and deroutes that are too many.
 pub fn plan(spec: &OmniWarSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     incremental(spec, false, (fabric, require_lattice(fabric, "routing.omniwar")?))
 }

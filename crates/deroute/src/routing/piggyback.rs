@@ -84,6 +84,11 @@ struct Piggyback {
     lengths: Vec<u64>,
 }
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// Those of UGAL: a topology without intermediate routers, a phase-A policy that means nothing in it, and
+/// parameters of ACOR out of range.
 pub fn plan(spec: &PiggybackSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let ugal = UgalPlan::new(&spec.ugal, fabric, "routing.piggyback.ugal")?;
     let (fabric, spec) = (fabric.clone(), spec.clone());

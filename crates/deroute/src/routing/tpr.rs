@@ -83,6 +83,10 @@ struct Tpr {
     ugal: Ugal,
 }
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// Those of UGAL, a `threshold` of UGAL, a topology without groups, and counters out of range.
 pub fn plan(spec: &TprSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let ugal = UgalPlan::new(&spec.ugal, fabric, "routing.tpr.ugal")?;
     if spec.ugal.threshold != 0 {

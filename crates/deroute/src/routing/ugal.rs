@@ -144,6 +144,11 @@ pub(super) struct Ugal {
     detours: Detours,
 }
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// A topology without intermediate routers, a phase-A policy that means nothing in it, and parameters of
+/// ACOR out of range.
 pub fn plan(spec: &UgalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let plan = UgalPlan::new(spec, fabric, "routing.ugal")?;
     let agent =

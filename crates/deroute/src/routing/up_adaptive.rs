@@ -215,6 +215,11 @@ impl Climb for Adaptive {
     }
 }
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// A topology that is no fat tree, and parameters out of range: shares of the credits, `delta`, stages
+/// from which nothing leads up.
 pub fn plan(spec: &UpAdaptiveSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     check(spec, fabric)?;
     let UpAdaptiveSpec { trigger, delta, low, high, ties, redecide, .. } = *spec;

@@ -130,6 +130,10 @@ impl Climb for Oblivious {
     }
 }
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// A topology that is no fat tree, and more ways up than a source can number.
 pub fn plan(spec: &UpObliviousSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let path = "routing.up_oblivious";
     if let Some(tree) = fabric.topology.tree() {

@@ -82,6 +82,11 @@ struct Valiant {
     vc_use: VcUse,
 }
 
+/// Checks the parameters against the network.
+///
+/// # Errors
+/// A topology without intermediate routers, a phase-A policy that means nothing in it, and parameters of
+/// ACOR out of range.
 pub fn plan(spec: &ValiantSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let ValiantSpec { ref phase_a, own_group, restricted, recompute, vc_use } = *spec;
     let detours =

@@ -132,6 +132,9 @@ pub struct Scale {
 
 impl Scale {
     /// `cycle` is a time (`"1 ns"`), `phit` an amount of data (`"25 B"`).
+    ///
+    /// # Errors
+    /// What is no such quantity, and 0.
     pub fn new(cycle: &str, phit: &str) -> Result<Self, SpecError> {
         let refuse = |path: &str, value: &str, choices: &str| {
             SpecError::new(path, format!("{value:?} is not a positive quantity")).choices([choices])
@@ -157,18 +160,27 @@ impl Scale {
     }
 
     /// Cycles in `quantity`, which is a number of cycles, a time, or a cable length.
+    ///
+    /// # Errors
+    /// What is no such quantity, or no whole number of cycles.
     pub fn cycles(&self, path: &str, quantity: &Quantity) -> Result<u64, SpecError> {
         let units = "cycles (a bare number), ps, ns, us, ms, s, or m of cable";
         convert(path, quantity, picoseconds, self.cycle, ("cycles", units))
     }
 
     /// Phits in `quantity`, which is a number of phits or an amount of data.
+    ///
+    /// # Errors
+    /// What is no such quantity, or no whole number of phits.
     pub fn phits(&self, path: &str, quantity: &Quantity) -> Result<u64, SpecError> {
         let units = "phits (a bare number), B, KB, MB, GB, KiB, MiB, GiB";
         convert(path, quantity, bytes, self.phit, ("phits", units))
     }
 
     /// As [`Scale::phits`], but data that does not fill its last phit is rounded up.
+    ///
+    /// # Errors
+    /// What is no such quantity.
     pub fn phits_up(&self, path: &str, quantity: &Quantity) -> Result<u64, SpecError> {
         let whole = match quantity {
             Quantity::Text(text) => {

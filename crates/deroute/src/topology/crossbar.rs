@@ -37,6 +37,9 @@ pub struct Crossbar {
 
 impl Crossbar {
     /// Checks the spec.
+    ///
+    /// # Errors
+    /// No host, and more than 65535.
     pub fn new(spec: &CrossbarSpec) -> Result<Self, SpecError> {
         let hosts = u16::try_from(spec.hosts).ok().filter(|n| *n > 0).ok_or_else(|| {
             let message = format!("{} hosts cannot share one switch", spec.hosts);

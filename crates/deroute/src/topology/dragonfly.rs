@@ -86,6 +86,10 @@ const VC_OF_PLACE: [u8; 8] = [0, 0, 1, 2, 1, 3, 0, 0];
 
 impl Dragonfly {
     /// Checks the geometry and wires the groups.
+    ///
+    /// # Errors
+    /// Parameters out of range, more groups or trunks than a group has links for, and a consecutive
+    /// arrangement to be mirrored.
     pub fn new(spec: &DragonflySpec) -> Result<Self, SpecError> {
         let at = |key: &str| format!("network.topology.dragonfly.{key}");
         for (key, value, least) in

@@ -197,6 +197,9 @@ pub trait Topology: Send + Sync {
 }
 
 /// Builds the topology that the spec asks for.
+///
+/// # Errors
+/// The first parameter that is impossible, with its path below `network.topology`.
 pub fn build(spec: &spec::Topology) -> Result<Arc<dyn Topology>, SpecError> {
     Ok(match spec {
         spec::Topology::Dragonfly(spec) => Arc::new(Dragonfly::new(spec)?),

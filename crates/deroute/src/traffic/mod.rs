@@ -31,6 +31,9 @@ pub struct Setting<'a> {
 }
 
 /// Builds a pattern. The catalogue.
+///
+/// # Errors
+/// What the pattern needs and the topology does not have, and parameters out of range; below `path`.
 pub fn pattern(
     spec: &spec::Pattern,
     path: &str,
@@ -212,6 +215,9 @@ pub struct Source {
 impl Workload {
     /// Resolves the traffic. Changes are relative to `measure_from`, which is `None` if it is not
     /// known in advance.
+    ///
+    /// # Errors
+    /// The first thing that is impossible, with its path below `traffic`.
     pub fn build(
         spec: &spec::Traffic,
         scale: &Scale,
