@@ -1,106 +1,131 @@
-//! Samples of the state of the routing agents.
+//! The routing agents of a partition, and their messages.
 
-use super::partition::Partition;
-use super::plant::Plant;
+use super::core::port_set::PortSet;
+use super::core::wheel::Wheel;
 use crate::ids::{Cycle, RouterId};
-use crate::outcome::AgentSeries;
-use crate::spec::SpecError;
+use crate::routing::{Follows, Header, Injection, Message, Queue, Queues, Routing, Watches};
 
-/// Values in a record, at most: 128 MB.
-const MOST_VALUES: u64 = 1 << 24;
-
-/// What has been sampled so far.
-pub(super) struct Samples {
-    series: AgentSeries,
-    first: Cycle,
-    every: Cycle,
-    /// Cycle of the next sample.
-    next: Cycle,
-    sums: Vec<f64>,
-    row: Vec<f64>,
+/// What happened to packets in injection queues, by input port and VC.
+struct InjectionEvent {
+    at: (u32, u8),
+    queue: Queue,
+    event: Injection,
+    header: Header,
 }
 
-/// Refuses a record that has no gauges, no routers or too many values.
-pub(super) fn check(plant: &Plant) -> Result<(), SpecError> {
-    let Some((every, domain)) = plant.times.agents else { return Ok(()) };
-    let names = (plant.routing.agent)(RouterId(0), 1).gauges().len() as u64;
-    if names == 0 {
-        let message = "this routing algorithm keeps no state that could be recorded";
-        return Err(SpecError::new("probes.agents", message));
-    }
-    let routers = members(plant, domain).len() as u64;
-    if routers == 0 {
-        let topology = &plant.topology;
-        let last = topology.domain(RouterId(topology.routers() - 1));
-        let message = format!("there is no domain {domain}");
-        let path = "probes.agents.domain";
-        return Err(SpecError::new(path, message).choices([format!("0 to {last}")]));
-    }
-    let before = plant.times.series.map_or(0, |(_, before)| before);
-    let span = u64::from(before) + u64::from(plant.times.measure);
-    let per_sample = (routers + 1) * names;
-    if (span / u64::from(every) + 1).saturating_mul(per_sample) > MOST_VALUES {
-        let message = format!("{per_sample} values every {every} cycles are too many");
-        let least = (span * per_sample).div_ceil(MOST_VALUES);
-        let path = "probes.agents.every";
-        return Err(SpecError::new(path, message).choices([format!("{least} cycles or more")]));
-    }
-    Ok(())
+/// The routing algorithm with the state of its routers.
+pub(crate) struct Agents {
+    pub(crate) routing: Box<dyn Routing>,
+    pub(crate) watches: Watches,
+    /// Packets in transit follow their path: heads are routed when they become heads.
+    pub(crate) follows: Option<Follows>,
+    /// Messages on their way, by slot.
+    deliveries: Wheel<u32>,
+    messages: Vec<(RouterId, u32)>,
+    free_messages: Vec<u32>,
+    /// Routers whose watched queues have changed.
+    changed: PortSet,
+    any_changed: bool,
+    outgoing: Vec<Message>,
+    /// What is to be told, in the order of ports.
+    injections: Vec<InjectionEvent>,
 }
 
-/// The routers of a domain.
-fn members(plant: &Plant, domain: u32) -> Vec<u32> {
-    let all = 0..plant.topology.routers();
-    all.filter(|&router| plant.topology.domain(RouterId(router)) == domain).collect()
-}
-
-impl Samples {
-    /// Samples from `start` on, but not of the past.
-    pub(super) fn new(plant: &Plant, partitions: &[Partition], start: Cycle) -> Option<Self> {
-        let (every, domain) = plant.times.agents?;
-        let past = partitions[0].now.saturating_sub(start).div_ceil(every);
-        let names = partitions[0].routing.gauges();
-        let series = AgentSeries {
-            width: u64::from(every),
-            routers: members(plant, domain),
-            names,
-            ..AgentSeries::default()
-        };
-        let first = start + past * every;
-        Some(Self { series, first, every, next: first, sums: Vec::new(), row: Vec::new() })
+impl Agents {
+    /// Agents of so many routers; `routed_early` says that heads can be routed when they become heads.
+    pub(crate) fn new(
+        routing: Box<dyn Routing>,
+        routers: usize,
+        horizon: Cycle,
+        routed_early: bool,
+    ) -> Self {
+        Self {
+            watches: routing.watches(),
+            follows: routing.follows().filter(|_| routed_early),
+            routing,
+            deliveries: Wheel::new(horizon),
+            messages: Vec::new(),
+            free_messages: Vec::new(),
+            changed: PortSet::new(routers),
+            any_changed: false,
+            outgoing: Vec::new(),
+            injections: Vec::new(),
+        }
     }
 
-    /// Cycle of the next sample.
-    pub(super) fn next(&self) -> Cycle {
-        self.next
+    /// Queues of a router that its agent watches have changed.
+    #[inline]
+    pub(crate) fn mark_changed(&mut self, router: u32) {
+        self.changed.insert(router);
+        self.any_changed = true;
     }
 
-    /// Takes the samples of cycle `now`, if it is their time.
-    pub(super) fn take(&mut self, partitions: &mut [Partition], now: Cycle) {
-        if now != self.next {
+    /// Shows changed queues to the routing algorithm, routers in ascending order; `queues` are those of a router
+    /// of the partition, and `first` is the number of its first router.
+    pub(crate) fn show_changed<'a, Q: Queues + 'a>(
+        &mut self,
+        (first, now): (u32, Cycle),
+        queues: impl Fn(u32) -> Q,
+    ) {
+        if !self.any_changed {
             return;
         }
-        self.next = now.saturating_add(self.every);
-        self.sums.clear();
-        self.sums.resize(self.series.names.len(), 0.0);
-        let mut routers = 0.0;
-        for partition in partitions {
-            for router in &partition.routers {
-                self.row.clear();
-                partition.routing.read(router.id, now, &mut self.row);
-                self.sums.iter_mut().zip(&self.row).for_each(|(sum, value)| *sum += value);
-                if self.series.routers.contains(&router.id.0) {
-                    self.series.values.extend_from_slice(&self.row);
-                }
-                routers += 1.0;
+        self.any_changed = false;
+        let Self { routing, changed, outgoing, deliveries, messages, free_messages, .. } = self;
+        changed.drain(|router| {
+            let id = RouterId(first + router);
+            routing.queues_changed(id, &queues(router), outgoing);
+            for Message { delay, content } in outgoing.drain(..) {
+                let entry = (id, content);
+                let slot = match free_messages.pop() {
+                    Some(slot) => {
+                        messages[slot as usize] = entry;
+                        slot
+                    }
+                    None => {
+                        messages.push(entry);
+                        messages.len() as u32 - 1
+                    }
+                };
+                deliveries.push(now + delay, slot);
             }
-        }
-        self.series.mean.extend(self.sums.iter().map(|sum| sum / routers));
+        });
     }
 
-    /// The record of a measurement that begins at `from`.
-    pub(super) fn record(&self, from: Cycle) -> AgentSeries {
-        let start = i64::from(self.first) - i64::from(from);
-        AgentSeries { start, ..self.series.clone() }
+    /// Messages arrive.
+    #[inline]
+    pub(crate) fn receive_messages(&mut self, now: Cycle) {
+        let Self { routing, deliveries, messages, free_messages, .. } = self;
+        deliveries.drain(now, |slots| {
+            for slot in slots {
+                let (from, content) = messages[*slot as usize];
+                free_messages.push(*slot);
+                routing.message(from, content);
+            }
+        });
+    }
+
+    /// Something has happened to a packet in an injection queue, which is told later in this cycle.
+    pub(crate) fn note_injection(
+        &mut self,
+        at: (u32, u8),
+        queue: Queue,
+        event: Injection,
+        header: Header,
+    ) {
+        self.injections.push(InjectionEvent { at, queue, event, header });
+    }
+
+    /// Tells what has happened to packets in injection queues, ports and their VCs in ascending order.
+    #[inline]
+    pub(crate) fn tell_injections(&mut self) {
+        if self.injections.is_empty() {
+            return;
+        }
+        let Self { routing, injections, .. } = self;
+        injections.sort_by_key(|told| told.at);
+        for InjectionEvent { queue, event, header, .. } in injections.drain(..) {
+            routing.injection(queue, event, &header);
+        }
     }
 }

@@ -25,7 +25,7 @@ pub enum State {
 
 /// A message that a rank hands to its network interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Letter {
+pub struct Descriptor {
     /// Rank that it is for.
     pub to: u32,
     /// What the receiver waits for.
@@ -36,10 +36,10 @@ pub struct Letter {
     pub serial: u32,
 }
 
-/// What a rank reports while it goes on.
-pub trait Office {
+/// What a rank asks of its network interface while it goes on.
+pub trait Services {
     /// It hands over a message.
-    fn send(&mut self, letter: Letter);
+    fn send(&mut self, descriptor: Descriptor);
 
     /// It has ended an iteration.
     fn iteration(&mut self, iteration: u32);
@@ -93,7 +93,7 @@ impl Process {
     }
 
     /// Goes on as far as it can.
-    pub fn advance(&mut self, job: &Job, now: Cycle, office: &mut impl Office) {
+    pub fn advance(&mut self, job: &Job, now: Cycle, services: &mut impl Services) {
         loop {
             let state = self.state;
             match state {
@@ -104,7 +104,7 @@ impl Process {
             }
             self.state = State::Ready;
             let Some(op) = job.op(self.rank, self.iteration, self.step, self.index) else {
-                self.turn(job, office);
+                self.turn(job, services);
                 continue;
             };
             self.index += 1;
@@ -112,7 +112,7 @@ impl Process {
                 Op::Send { to, phits, tag } => {
                     let serial = self.sent;
                     self.sent += 1;
-                    office.send(Letter { to, tag, phits, serial });
+                    services.send(Descriptor { to, tag, phits, serial });
                 }
                 Op::Wait { from, tag } => self.state = State::Waiting { from, tag },
                 Op::Compute { cycles } => {
@@ -124,12 +124,12 @@ impl Process {
     }
 
     /// Ends a step.
-    fn turn(&mut self, job: &Job, office: &mut impl Office) {
+    fn turn(&mut self, job: &Job, services: &mut impl Services) {
         (self.step, self.index) = (self.step + 1, 0);
         if self.step < job.steps() {
             return;
         }
-        office.iteration(self.iteration);
+        services.iteration(self.iteration);
         (self.iteration, self.step) = (self.iteration + 1, 0);
         if self.iteration == job.iterations {
             self.state = State::Done;

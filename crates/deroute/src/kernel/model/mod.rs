@@ -220,6 +220,11 @@ impl Model {
         bases
     }
 
+    /// Most VCs of a class of links.
+    pub(crate) fn most_vcs(&self) -> u8 {
+        self.classes.iter().map(|class| class.vcs).max().unwrap_or(0)
+    }
+
     /// Do VCs share memory of their port?
     pub(crate) fn shares(&self) -> bool {
         self.classes.iter().any(|class| class.shared > 0)

@@ -12,7 +12,7 @@ use crate::ids::Cycle;
 const NONE: u32 = u32::MAX;
 
 /// Events of type `T` in the next `horizon` cycles.
-pub(super) struct Wheel<T> {
+pub(crate) struct Wheel<T> {
     /// Where the next event of each bucket goes, if the chunk of the event before it has room;
     /// 0 if there is none.
     ends: Vec<u32>,
@@ -31,7 +31,7 @@ struct Chunks<T> {
 
 /// Some events that are due, taken off the wheel but not yet given back to its pool.
 #[derive(Clone, Copy)]
-pub(super) struct Due {
+pub(crate) struct Due {
     first: u32,
     end: u32,
 }
@@ -39,13 +39,13 @@ pub(super) struct Due {
 impl Due {
     /// Number of events.
     #[inline]
-    pub(super) fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         (self.end - self.first) as usize
     }
 
     /// Where the events are among those that are lent.
     #[inline]
-    pub(super) fn range(self) -> Range<usize> {
+    pub(crate) fn range(self) -> Range<usize> {
         self.first as usize..self.end as usize
     }
 }
@@ -70,26 +70,26 @@ impl<T: Copy + Default> Chunks<T> {
 
 impl<T: Copy + Default> Wheel<T> {
     /// A wheel for events at most `horizon` cycles ahead.
-    pub(super) fn new(horizon: Cycle) -> Self {
+    pub(crate) fn new(horizon: Cycle) -> Self {
         let slots = (horizon + 2).next_power_of_two();
         let chunks = Chunks { events: Vec::new(), before: Vec::new(), free: NONE };
         Self { ends: vec![0; slots as usize], mask: slots - 1, chunks }
     }
 
     /// The farthest an event may be scheduled ahead.
-    pub(super) fn horizon(&self) -> Cycle {
+    pub(crate) fn horizon(&self) -> Cycle {
         self.mask
     }
 
     /// Schedules an event: `at` is after the current cycle and within the horizon.
     #[inline]
-    pub(super) fn push(&mut self, at: Cycle, event: T) {
+    pub(crate) fn push(&mut self, at: Cycle, event: T) {
         *self.place(at) = event;
     }
 
     /// The place of an event that is scheduled, to be filled: `at` is as in [`Wheel::push`].
     #[inline]
-    pub(super) fn place(&mut self, at: Cycle) -> &mut T {
+    pub(crate) fn place(&mut self, at: Cycle) -> &mut T {
         let end = &mut self.ends[(at & self.mask) as usize];
         if end.is_multiple_of(Chunks::<T>::SIZE) {
             *end = self.chunks.take(*end);
@@ -102,7 +102,7 @@ impl<T: Copy + Default> Wheel<T> {
     /// Takes some events of `now`; `None` when all are taken. To be followed by
     /// [`Wheel::events`] and [`Wheel::done`].
     #[inline]
-    pub(super) fn take(&mut self, now: Cycle) -> Option<Due> {
+    pub(crate) fn take(&mut self, now: Cycle) -> Option<Due> {
         let bucket = &mut self.ends[(now & self.mask) as usize];
         let end = *bucket;
         let chunk = end.checked_sub(1)? / Chunks::<T>::SIZE;
@@ -110,46 +110,55 @@ impl<T: Copy + Default> Wheel<T> {
         Some(Due { first: chunk * Chunks::<T>::SIZE, end })
     }
 
+    /// Takes all events of `now`, some at a time; `look` schedules nothing here.
+    #[inline(always)]
+    pub(crate) fn drain(&mut self, now: Cycle, mut look: impl FnMut(&[T])) {
+        while let Some(due) = self.take(now) {
+            look(self.events(due));
+            self.done(due);
+        }
+    }
+
     /// Lends all events, those that were taken among them, until [`Wheel::restore`]: meanwhile nothing can be
     /// scheduled.
     #[inline]
-    pub(super) fn lend(&mut self) -> Vec<T> {
+    pub(crate) fn lend(&mut self) -> Vec<T> {
         std::mem::take(&mut self.chunks.events)
     }
 
     /// Takes the events back that were lent.
     #[inline]
-    pub(super) fn restore(&mut self, events: Vec<T>) {
+    pub(crate) fn restore(&mut self, events: Vec<T>) {
         self.chunks.events = events;
     }
 
     /// All events that were taken.
     #[inline]
-    pub(super) fn events(&self, due: Due) -> &[T] {
+    pub(crate) fn events(&self, due: Due) -> &[T] {
         &self.chunks.events[due.range()]
     }
 
     /// Gives the room of the events back.
     #[inline]
-    pub(super) fn done(&mut self, due: Due) {
+    pub(crate) fn done(&mut self, due: Due) {
         let chunk = due.first / Chunks::<T>::SIZE;
         self.chunks.before[chunk as usize] = self.chunks.free;
         self.chunks.free = chunk;
     }
 
     /// Something of each cache line, events by `word`.
-    pub(super) fn lines(&self, word: impl Fn(&T) -> u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn lines(&self, word: impl Fn(&T) -> u32) -> impl Iterator<Item = u32> {
         let dense = self.ends.iter().step_by(16).chain(self.chunks.before.iter().step_by(16));
         dense.copied().chain(self.chunks.events.iter().step_by(64 / size_of::<T>()).map(word))
     }
 
     /// Number of events that are scheduled.
-    pub(super) fn len(&self) -> u32 {
+    pub(crate) fn len(&self) -> u32 {
         self.pending().count() as u32
     }
 
     /// Every event that is scheduled.
-    pub(super) fn pending(&self) -> impl Iterator<Item = T> + '_ {
+    pub(crate) fn pending(&self) -> impl Iterator<Item = T> + '_ {
         let places = self.ends.iter().flat_map(|end| {
             let lasts = std::iter::successors(end.checked_sub(1), |last| {
                 self.chunks.before[(last / Chunks::<T>::SIZE) as usize].checked_sub(1)

@@ -20,12 +20,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::packet::{NONE, Packet};
-use super::partition::Partition;
-use super::plant::Plant;
-use super::queues::PortQueues;
-use super::state::{Output, PortKind, Queue, Wish};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
+use crate::kernel::core::packet::{NONE, Packet};
+use crate::kernel::core::ports::{OutputRequest, PortKind, Queue};
+use crate::kernel::inspect::{Inspect, Network};
+use crate::kernel::model::Model;
 use crate::outcome::{CongestionSeries, TreeMember, TreeRoot};
 use crate::rng::{Owner, Stream};
 use crate::routing::{RouterView, Routing};
@@ -36,7 +35,7 @@ use crate::topology::Peer;
 const MOST_SAMPLES: u64 = 10_000;
 
 /// What has been sampled so far.
-pub(super) struct Samples {
+pub(crate) struct Samples {
     series: CongestionSeries,
     first: Cycle,
     every: Cycle,
@@ -46,11 +45,11 @@ pub(super) struct Samples {
 }
 
 /// Refuses a record of too many samples.
-pub(super) fn check(plant: &Plant) -> Result<(), SpecError> {
-    let Some((every, _)) = plant.times.congestion else { return Ok(()) };
-    let before = plant.times.series.map_or(0, |(_, before)| before);
-    let span = u64::from(before) + u64::from(plant.times.measure);
-    if plant.jobs.is_none() && span / u64::from(every) >= MOST_SAMPLES {
+pub(crate) fn check(model: &Model) -> Result<(), SpecError> {
+    let Some((every, _)) = model.times.congestion else { return Ok(()) };
+    let before = model.times.series.map_or(0, |(_, before)| before);
+    let span = u64::from(before) + u64::from(model.times.measure);
+    if model.jobs.is_none() && span / u64::from(every) >= MOST_SAMPLES {
         let message = format!("a sample every {every} of {span} cycles are too many");
         let least = span / MOST_SAMPLES + 1;
         let path = "probes.congestion.every";
@@ -95,35 +94,31 @@ struct Tree {
 
 impl Samples {
     /// Samples from `start` on, but not of the past.
-    pub(super) fn new(plant: &Plant, partitions: &[Partition], start: Cycle) -> Option<Self> {
-        let (every, members) = plant.times.congestion?;
-        let past = partitions[0].now.saturating_sub(start).div_ceil(every);
+    pub(crate) fn new(model: &Model, now: Cycle, start: Cycle) -> Option<Self> {
+        let (every, members) = model.times.congestion?;
+        let past = now.saturating_sub(start).div_ceil(every);
         let first = start + past * every;
         let series = CongestionSeries { width: u64::from(every), ..CongestionSeries::default() };
         Some(Self { series, first, every, members, next: first })
     }
 
     /// Cycle of the next sample.
-    pub(super) fn next(&self) -> Cycle {
+    pub(crate) fn next(&self) -> Cycle {
         self.next
     }
 
     /// Takes the sample of cycle `now`, if it is its time.
-    pub(super) fn take(
-        &mut self,
-        plant: &Plant,
-        partitions: &[Partition],
-        firsts: &[u32],
-        now: Cycle,
-    ) {
+    pub(crate) fn take(&mut self, network: &Network<'_>) {
+        let now = network.now;
         if now != self.next {
             return;
         }
         self.next = now.saturating_add(self.every);
         let mut all = BTreeMap::new();
         let mut blocked = 0;
-        for (partition, first) in partitions.iter().zip(firsts) {
-            let look = Look { plant, partition, first: *first, now };
+        let model = network.model;
+        for (partition, first) in network.parts() {
+            let look = Look { model, partition, first, now };
             look.holdings(&mut all);
             blocked += look.blocked();
         }
@@ -132,11 +127,11 @@ impl Samples {
         };
         self.series.queued.push(sum(&all));
         self.series.blocked.push(blocked);
-        self.record(plant, &all);
+        self.record(model, &all);
     }
 
     /// Sorts what waits into trees.
-    fn record(&mut self, plant: &Plant, all: &BTreeMap<Buffer, Holding>) {
+    fn record(&mut self, model: &Model, all: &BTreeMap<Buffer, Holding>) {
         // Whoever is waited for is part of a tree, and so is whoever waits for it.
         let mut part = BTreeSet::new();
         for (buffer, holding) in all {
@@ -177,7 +172,7 @@ impl Samples {
         self.series.depth.push(all_of(|tree| tree.depth).max().unwrap_or(0));
         self.series.held.push(trees.values().map(|tree| u64::from(tree.phits)).sum());
         for (&(router, port), tree) in &trees {
-            let host = match plant.topology.peer(RouterId(router), PortId(port)) {
+            let host = match model.topology.peer(RouterId(router), PortId(port)) {
                 Peer::Host(host) => Some(host.0),
                 _ => None,
             };
@@ -200,7 +195,7 @@ impl Samples {
     }
 
     /// The record of a measurement that begins at `from`.
-    pub(super) fn record_from(&self, from: Cycle) -> CongestionSeries {
+    pub(crate) fn record_from(&self, from: Cycle) -> CongestionSeries {
         let start = i64::from(self.first) - i64::from(from);
         CongestionSeries { start, ..self.series.clone() }
     }
@@ -220,8 +215,8 @@ fn root(all: &BTreeMap<Buffer, Holding>, mut buffer: Buffer) -> Option<((u32, u1
 
 /// The state of one partition at the time of a sample.
 struct Look<'a> {
-    plant: &'a Plant,
-    partition: &'a Partition,
+    model: &'a Model,
+    partition: &'a dyn Inspect,
     first: u32,
     now: Cycle,
 }
@@ -229,43 +224,24 @@ struct Look<'a> {
 impl<'a> Look<'a> {
     /// Number of a router of the partition in the network, and its first port in the partition.
     fn router(&self, local: u32) -> (u32, u32) {
-        (self.first + local, self.partition.routers[local as usize].port_base)
+        (self.first + local, self.partition.core().routers[local as usize].port_base)
     }
 
     /// The queues of a port that hold packets, each with its VC.
     fn queues(&self, port: usize) -> impl Iterator<Item = (u8, &'a Queue)> + use<'a> {
         let partition = self.partition;
-        let vcs = 0..partition.inputs[port].vcs;
-        let all = vcs.flat_map(move |vc| partition.lanes(port, vc).map(move |queue| (vc, queue)));
+        let vcs = 0..partition.core().inputs[port].vcs;
+        let all = vcs.flat_map(move |vc| {
+            partition.vc_queues(port, vc).into_iter().map(move |queue| (vc, queue))
+        });
         all.filter(|(_, queue)| queue.head != NONE)
     }
 
-    /// Packets of a queue, the head first, each with its place in the pool.
-    fn packets(&self, queue: &Queue) -> impl Iterator<Item = (u32, &'a Packet)> + use<'a> {
-        let pool = &self.partition.pool;
-        let slot = |index: u32| (index != NONE).then(|| (index, &pool[index]));
-        let all = std::iter::successors(slot(queue.head), move |(_, last)| slot(last.next));
-        all.map(|(index, slot)| (index, &slot.packet))
-    }
-
-    /// Output that the head of a queue requests, if it has been routed.
-    fn wanted(&self, base: u32, head: &Wish) -> &'a Output {
-        &self.partition.outputs[(base + u32::from(head.out)) as usize]
-    }
-
-    /// Does a head that has been routed lack credits?
-    fn starved(&self, base: u32, head: &Wish) -> bool {
-        let output = self.wanted(base, head);
-        output.kind == PortKind::Link
-            && output.credits(&self.partition.credits, head.vc)
-                < self.plant.room(output.class, head.size)
-    }
-
     /// What a buffer waits for whose port sends, or has at its head, what `head` says.
-    fn wait(&self, router: u32, base: u32, head: &Wish) -> Wait {
-        if self.starved(base, head)
+    fn wait(&self, router: u32, base: u32, head: &OutputRequest) -> Wait {
+        if self.partition.credit_blocked(base, head)
             && let Peer::Router { router, port, .. } =
-                self.plant.topology.peer(RouterId(router), PortId(head.out))
+                self.model.topology.peer(RouterId(router), PortId(head.out))
         {
             return Wait::Buffer(Buffer { router: router.0, port: port.0, vc: head.vc });
         }
@@ -274,13 +250,14 @@ impl<'a> Look<'a> {
 
     /// Adds the buffers that hold packets.
     fn holdings(&self, all: &mut BTreeMap<Buffer, Holding>) {
-        for (index, input) in self.partition.inputs.iter().enumerate() {
+        for (index, input) in self.partition.core().inputs.iter().enumerate() {
             let (router, base) = self.router(input.router);
             let port = (index as u32 - base) as u16;
             let host = input.kind == PortKind::Host;
             for vc in 0..input.vcs {
-                let lanes = self.partition.lanes(index, vc).filter(|queue| queue.head != NONE);
-                let each = lanes.map(|queue| (self.phits(queue), queue));
+                let queues = self.partition.vc_queues(index, vc).into_iter();
+                let waiting = queues.filter(|queue| queue.head != NONE);
+                let each = waiting.map(|queue| (self.phits(queue), queue));
                 let (mut phits, mut most, mut head) = (0, 0, None);
                 for (waiting, queue) in each {
                     phits += waiting;
@@ -289,8 +266,8 @@ impl<'a> Look<'a> {
                     }
                 }
                 let Some(queue) = head else { continue };
-                let sends = input.busy_until > self.now || !queue.wish.seen;
-                let head = if sends { self.partition.sending(index) } else { queue.wish };
+                let sends = input.busy_until > self.now || !queue.request.seen;
+                let head = if sends { self.partition.sending(index) } else { queue.request };
                 let wait = self.wait(router, base, &head);
                 let phits = u32::try_from(phits).unwrap_or(u32::MAX);
                 all.insert(Buffer { router, port, vc }, Holding { wait, phits, host });
@@ -300,36 +277,36 @@ impl<'a> Look<'a> {
 
     /// Phits in a queue.
     fn phits(&self, queue: &Queue) -> u64 {
-        self.packets(queue).map(|(_, packet)| u64::from(packet.size)).sum()
+        self.partition.core().packets(queue).map(|(_, packet)| u64::from(packet.size)).sum()
     }
 
     /// Phits of packets that suffer from head-of-line blocking.
     fn blocked(&self) -> u64 {
         let mut blocked = 0;
         // Of all routers: an algorithm may ask what the others of a domain have told.
-        let routers = self.partition.routers.len() as u32;
-        let mut agent = (self.plant.routing.agent)(RouterId(self.first), routers);
+        let routers = self.partition.core().routers.len() as u32;
+        let mut agent = (self.model.routing.agent)(RouterId(self.first), routers);
         for local in 0..routers {
             let (router, base) = self.router(local);
-            let mut rng = Stream::new(self.plant.times.seed, Owner::Router(router));
-            let ports = base..base + u32::from(self.partition.routers[local as usize].ports);
-            for port in ports {
-                let input = &self.partition.inputs[port as usize];
+            let mut rng = Stream::new(self.model.times.seed, Owner::Router(router));
+            for port in self.partition.core().ports(local) {
+                let input = &self.partition.core().inputs[port as usize];
                 if input.busy_until > self.now {
                     continue;
                 }
                 for (vc, queue) in self.queues(port as usize) {
-                    if !queue.wish.seen || self.can_go(base, &queue.wish) {
+                    if !queue.request.seen || self.can_go(base, &queue.request) {
                         continue;
                     }
-                    let place = Place { router, base, port, vc };
-                    let victims = self.packets(queue).skip(1).filter(|&(index, packet)| {
-                        let wish = match self.partition.on_arrival {
-                            true => self.partition.decided[index as usize],
-                            false => self.choice(&place, packet, &mut *agent, &mut rng),
-                        };
-                        self.can_go(base, &wish)
-                    });
+                    let place = Place { router, local, base, port, vc };
+                    let victims =
+                        self.partition.core().packets(queue).skip(1).filter(|&(index, packet)| {
+                            let decided = self.partition.decided(index);
+                            let request = decided.unwrap_or_else(|| {
+                                self.choice(&place, packet, &mut *agent, &mut rng)
+                            });
+                            self.can_go(base, &request)
+                        });
                     blocked += victims.map(|(_, packet)| u64::from(packet.size)).sum::<u64>();
                 }
             }
@@ -338,8 +315,9 @@ impl<'a> Look<'a> {
     }
 
     /// Is the output idle that a head requests, with credits?
-    fn can_go(&self, base: u32, head: &Wish) -> bool {
-        self.wanted(base, head).busy_until <= self.now && !self.starved(base, head)
+    fn can_go(&self, base: u32, head: &OutputRequest) -> bool {
+        self.partition.core().requested(base, head).busy_until <= self.now
+            && !self.partition.credit_blocked(base, head)
     }
 
     /// What a packet would request if it were the head of its queue.
@@ -349,15 +327,14 @@ impl<'a> Look<'a> {
         packet: &Packet,
         agent: &mut dyn Routing,
         rng: &mut Stream,
-    ) -> Wish {
-        let Partition { outputs, credits, lengths, sharing, .. } = self.partition;
+    ) -> OutputRequest {
         let (router, base, now) = (RouterId(place.router), place.base, self.now);
         let mut header = packet.header;
         header.arrive(router);
-        let mut head = Wish { size: packet.size, out: packet.port.0, ..Wish::default() };
+        let (size, out) = (packet.size, packet.port.0);
+        let mut head = OutputRequest { size, out, ..OutputRequest::default() };
         if !header.ends_at(router) {
-            let plant = self.plant;
-            let queues = PortQueues { outputs, credits, plant, lengths, sharing, base, now };
+            let queues = self.partition.sensed(place.local);
             let mut view = RouterView {
                 router,
                 input: PortId((place.port - base) as u16),
@@ -366,7 +343,7 @@ impl<'a> Look<'a> {
                 class: 0,
                 now,
                 size: packet.size,
-                queues: &queues,
+                queues: &*queues,
                 rng,
             };
             let hop = agent.route(&mut view, &mut header);
@@ -376,9 +353,10 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Where a packet waits: router, its first port and the input port in the partition, VC.
+/// Where a packet waits: router, in the network and in the partition, its first port and the input port in the partition, VC.
 struct Place {
     router: u32,
+    local: u32,
     base: u32,
     port: u32,
     vc: u8,

@@ -4,64 +4,64 @@ use crate::ids::{Cycle, PortId, RouterId};
 use crate::routing::Header;
 
 /// End of a list.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// A packet.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Packet {
-    pub(super) generated: Cycle,
-    /// Cycle of the first grant; in a run with a workload, the packet's parcel.
-    pub(super) mark: u32,
-    pub(super) header: Header,
+pub(crate) struct Packet {
+    pub(crate) generated: Cycle,
+    /// The hosts' own: the cycle of the first grant, or a handle of the packet's cargo.
+    pub(crate) host_word: u32,
+    pub(crate) header: Header,
     /// Port of the destination host on its router.
-    pub(super) port: PortId,
+    pub(crate) port: PortId,
     /// Phits.
-    pub(super) size: u16,
+    pub(crate) size: u16,
 }
 
 /// Fills memory that waits for a packet.
 impl Default for Packet {
     fn default() -> Self {
         let header = Header::new(RouterId(0));
-        Self { generated: 0, mark: 0, header, port: PortId(0), size: 0 }
+        Self { generated: 0, host_word: 0, header, port: PortId(0), size: 0 }
     }
 }
 
 /// A packet in a queue: half a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
-pub(super) struct Slot {
-    pub(super) packet: Packet,
+pub(crate) struct Slot {
+    pub(crate) packet: Packet,
     /// Next in the queue or in the free list.
-    pub(super) next: u32,
+    pub(crate) next: u32,
     /// Cycle in which the head reached the input buffer.
-    pub(super) arrival: Cycle,
+    pub(crate) arrival: Cycle,
 }
 
 /// A packet on its way to an input buffer: half a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]
-pub(super) struct Flight {
-    pub(super) packet: Packet,
-    pub(super) to: Buffer,
+pub(crate) struct Flight {
+    pub(crate) packet: Packet,
+    pub(crate) to: BufferId,
     /// Cycle in which its head reaches the buffer.
-    pub(super) at: Cycle,
+    pub(crate) at: Cycle,
 }
 
 /// A VC of an input port: 26 bits for the port in its partition, and 6 for the VC.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Buffer(u32);
+pub(crate) struct BufferId(u32);
 
-impl Buffer {
-    pub(super) fn new(port: u32, vc: u8) -> Self {
+impl BufferId {
+    pub(crate) fn new(port: u32, vc: u8) -> Self {
         Self(port << 6 | u32::from(vc))
     }
 
-    pub(super) fn port(self) -> u32 {
+    pub(crate) fn port(self) -> u32 {
         self.0 >> 6
     }
 
-    pub(super) fn vc(self) -> u8 {
+    pub(crate) fn vc(self) -> u8 {
         self.0 as u8 & 63
     }
 }
@@ -70,19 +70,19 @@ const _: () = assert!(size_of::<Slot>() == 32 && size_of::<Flight>() == 32);
 
 /// Packets in the queues of one partition. Slots are reused last in, first out, so that few stay
 /// in the cache.
-pub(super) struct Pool {
+pub(crate) struct Pool {
     slots: Vec<Slot>,
     free: u32,
 }
 
 impl Pool {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { slots: Vec::new(), free: NONE }
     }
 
     /// Stores a packet that arrives now, at the end of its queue.
     #[inline]
-    pub(super) fn insert(&mut self, packet: Packet, arrival: Cycle) -> u32 {
+    pub(crate) fn insert(&mut self, packet: Packet, arrival: Cycle) -> u32 {
         if self.free == NONE {
             self.grow();
         }
@@ -103,7 +103,7 @@ impl Pool {
     /// Takes a packet out, which stays where it is until another one is stored: what is next, and when the
     /// packet arrived.
     #[inline]
-    pub(super) fn remove(&mut self, index: u32) -> (u32, Cycle) {
+    pub(crate) fn remove(&mut self, index: u32) -> (u32, Cycle) {
         let slot = &mut self.slots[index as usize];
         let next = std::mem::replace(&mut slot.next, self.free);
         self.free = index;
@@ -111,18 +111,18 @@ impl Pool {
     }
 
     /// Something of each cache line.
-    pub(super) fn lines(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn lines(&self) -> impl Iterator<Item = u32> + '_ {
         self.slots.iter().step_by(2).map(|slot| slot.next)
     }
 
     /// Places for packets, free or not.
     #[inline]
-    pub(super) fn slots(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         self.slots.len()
     }
 
     /// Packets in the pool.
-    pub(super) fn live(&self) -> u32 {
+    pub(crate) fn live(&self) -> u32 {
         let slot = |index: u32| (index != NONE).then_some(index);
         let free = std::iter::successors(slot(self.free), |index| slot(self[*index].next));
         (self.slots.len() - free.count()) as u32

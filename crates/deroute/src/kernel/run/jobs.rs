@@ -1,11 +1,13 @@
 //! Runs with a workload: from the first cycle until every rank has ended.
 
-use super::nic::Nic;
-use super::partition::Partition;
-use super::plant::Plant;
+use super::Running;
 use super::summary::{percentiles, ratio};
-use super::{RunError, Running, Watcher};
 use crate::ids::Cycle;
+use crate::kernel::hosts::Interface;
+use crate::kernel::inspect::Network;
+use crate::kernel::machine::Machine;
+use crate::kernel::model::Model;
+use crate::kernel::{RunError, Watcher};
 use crate::outcome::{JobArrays, JobOutcome, MessageLatency, Messages, WorkloadOutcome};
 use crate::probe::collect::HISTOGRAM_DIGITS;
 use crate::probe::messages::Record;
@@ -15,64 +17,67 @@ use crate::workload::{Job, Jobs};
 /// Ranks that a message names.
 const NAMED: usize = 3;
 
-impl Running {
+impl<M: Machine> Running<M> {
     /// Runs until all ranks have ended, or to the limit. The result does not depend on when this
     /// looks, but is computed then.
-    pub(super) fn run_jobs(&mut self, watch: &mut Watcher<'_>) -> Result<(), RunError> {
-        let plant = std::sync::Arc::clone(&self.plant);
-        let Some(jobs) = &plant.jobs else { return Ok(()) };
+    pub(crate) fn run_jobs(&mut self, watch: &mut Watcher<'_>) -> Result<(), RunError> {
+        let model = std::sync::Arc::clone(&self.model);
+        let Some(jobs) = &model.jobs else { return Ok(()) };
         self.open(0);
         let phits = jobs.work().1;
         while self.now < jobs.limit {
             let to = self.now.saturating_add(self.chunk()).min(jobs.limit);
             self.advance(to, self.expected(phits), watch)?;
-            let counts = Counts::of(&self.partitions);
+            let network = self.network();
+            let counts = Counts::of(&network);
             if counts.sent > counts.received {
                 continue;
             }
             if counts.ended == jobs.ranks() {
                 break;
             }
-            if nics(&self.partitions).all(stuck) {
+            if nics(&network).all(stuck) {
                 return Err(RunError::Deadlock(format!(
                     "at cycle {} no message is on its way, but {}",
                     self.now,
-                    waiting(jobs, &self.partitions)
+                    waiting(jobs, &network)
                 )));
             }
         }
         // Synthetic traffic has gone on until now, messages have not.
-        let end = if plant.traffic.is_silent() { self.makespan() } else { self.now };
+        let end = if model.traffic.is_silent() { makespan(&self.network()) } else { self.now };
         for partition in &mut self.partitions {
-            partition.collector.to = end.max(1);
+            partition.path.core.collector.to = end.max(1);
         }
         Ok(())
     }
 
     /// Cycles that the run may take in total, judged by what has arrived of its messages.
     fn expected(&self, phits: u64) -> u64 {
-        let arrived: u64 = records(&self.partitions).flatten().map(|r| r.arrived_phits).sum();
+        let arrived: u64 = records(&self.network()).flatten().map(|r| r.arrived_phits).sum();
         let (now, share) = (u64::from(self.now), phits.max(1) as f64 / arrived.max(1) as f64);
         (now as f64 * share) as u64 + u64::from(self.chunk())
     }
-
-    /// Cycle in which the last job ended, or now.
-    fn makespan(&self) -> Cycle {
-        let Some(jobs) = &self.plant.jobs else { return self.now };
-        let ends = (0..jobs.jobs.len()).map(|index| {
-            let total = total(&self.partitions, index);
-            if total.ended == jobs.jobs[index].ranks() { total.last } else { self.now }
-        });
-        ends.max().unwrap_or(self.now)
-    }
 }
 
-fn nics(partitions: &[Partition]) -> impl Iterator<Item = &Nic> {
-    partitions.iter().filter_map(|partition| partition.nics.as_ref()).flat_map(|nics| &nics.nics)
+/// Cycle in which the last job ended, or now.
+fn makespan(network: &Network<'_>) -> Cycle {
+    let Some(jobs) = &network.model.jobs else { return network.now };
+    let ends = (0..jobs.jobs.len()).map(|index| {
+        let total = total(network, index);
+        if total.ended == jobs.jobs[index].ranks() { total.last } else { network.now }
+    });
+    ends.max().unwrap_or(network.now)
 }
 
-fn records(partitions: &[Partition]) -> impl Iterator<Item = &Vec<Record>> {
-    partitions.iter().filter_map(|partition| partition.nics.as_ref()).map(|nics| &nics.records)
+fn nics<'a>(network: &Network<'a>) -> impl Iterator<Item = &'a Interface> {
+    let each = network.partitions.iter().filter_map(|partition| partition.interfaces());
+    each.flat_map(|interfaces| &interfaces.nics)
+}
+
+fn records<'a>(network: &Network<'a>) -> impl Iterator<Item = &'a Vec<Record>> {
+    let each = network.partitions.iter().filter_map(|partition| partition.interfaces());
+    each.map(|interfaces| &interfaces.records)
 }
 
 /// What all jobs have done in the whole network.
@@ -83,9 +88,9 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(partitions: &[Partition]) -> Self {
+    fn of(network: &Network<'_>) -> Self {
         let none = Self { sent: 0, received: 0, ended: 0 };
-        records(partitions).flatten().fold(none, |sum, record| Self {
+        records(network).flatten().fold(none, |sum, record| Self {
             sent: sum.sent + record.sent,
             received: sum.received + record.received,
             ended: sum.ended + record.ended,
@@ -94,22 +99,22 @@ impl Counts {
 }
 
 /// What a job has done in the whole network.
-fn total(partitions: &[Partition], job: usize) -> Record {
+fn total(network: &Network<'_>, job: usize) -> Record {
     let mut total = Record::new();
-    records(partitions).for_each(|records| total.merge(&records[job]));
+    records(network).for_each(|records| total.merge(&records[job]));
     total
 }
 
 /// Only a message could make the rank go on.
-fn stuck(nic: &Nic) -> bool {
+fn stuck(nic: &Interface) -> bool {
     matches!(nic.process.state, State::Waiting { .. } | State::Done)
 }
 
 /// What the first ranks that have not ended do.
-fn waiting(jobs: &Jobs, partitions: &[Partition]) -> String {
-    let mut left: Vec<&Nic> = nics(partitions).filter(|nic| nic.ended.is_none()).collect();
+fn waiting(jobs: &Jobs, network: &Network<'_>) -> String {
+    let mut left: Vec<&Interface> = nics(network).filter(|nic| nic.ended.is_none()).collect();
     left.sort_by_key(|nic| (nic.seat.job, nic.seat.rank));
-    let say = |nic: &&Nic| {
+    let say = |nic: &&Interface| {
         let job = &jobs.jobs[nic.seat.job as usize];
         let (iteration, step) = nic.process.place();
         let doing = match nic.process.state {
@@ -129,12 +134,12 @@ fn waiting(jobs: &Jobs, partitions: &[Partition]) -> String {
 }
 
 /// Why a run has not ended; `None` if it has.
-pub(super) fn unfinished(network: &Running) -> Option<String> {
-    let jobs = network.plant.jobs.as_ref()?;
-    let counts = Counts::of(&network.partitions);
+pub(crate) fn unfinished(network: &Network<'_>) -> Option<String> {
+    let jobs = network.model.jobs.as_ref()?;
+    let counts = Counts::of(network);
     let (all, when) = (jobs.ranks(), format!("after {} cycles (workload.limit)", jobs.limit));
     if counts.ended < all {
-        let (left, still) = (all - counts.ended, waiting(jobs, &network.partitions));
+        let (left, still) = (all - counts.ended, waiting(jobs, network));
         return Some(format!("{when} {left} of {all} ranks have not ended: {still}"));
     }
     let left = counts.sent - counts.received;
@@ -142,19 +147,19 @@ pub(super) fn unfinished(network: &Running) -> Option<String> {
 }
 
 /// The result of the workload, if there is one.
-pub(super) fn outcome(network: &Running) -> Option<WorkloadOutcome> {
-    let jobs = network.plant.jobs.as_ref()?;
+pub(crate) fn outcome(network: &Network<'_>) -> Option<WorkloadOutcome> {
+    let jobs = network.model.jobs.as_ref()?;
     let each = jobs.jobs.iter().enumerate().map(|(index, job)| {
-        let seats = nics(&network.partitions).filter(|nic| nic.seat.job as usize == index);
-        job_outcome(job, &total(&network.partitions, index), seats, network.now)
+        let seats = nics(network).filter(|nic| nic.seat.job as usize == index);
+        job_outcome(job, &total(network, index), seats, network.now)
     });
-    Some(WorkloadOutcome { makespan: u64::from(network.makespan()), jobs: each.collect() })
+    Some(WorkloadOutcome { makespan: u64::from(makespan(network)), jobs: each.collect() })
 }
 
 fn job_outcome<'a>(
     job: &Job,
     total: &Record,
-    seats: impl Iterator<Item = &'a Nic>,
+    seats: impl Iterator<Item = &'a Interface>,
     now: Cycle,
 ) -> JobOutcome {
     let since = |cycle: Cycle| u64::from(cycle.saturating_sub(job.start));
@@ -215,14 +220,14 @@ fn messages(total: &Record) -> Messages {
 
 /// Bytes of the interfaces and ranks, and the most packets that can be in queues which hold so many
 /// phits; `u64::MAX` if nobody knows.
-pub(super) fn footprint(plant: &Plant, capacity: u64) -> Option<(u64, u64)> {
-    let jobs = plant.jobs.as_ref()?;
+pub(crate) fn footprint(model: &Model, capacity: u64) -> Option<(u64, u64)> {
+    let jobs = model.jobs.as_ref()?;
     let hosts = size_of::<Option<crate::workload::Seat>>() as u64;
-    let fixed = u64::from(jobs.ranks()) * size_of::<Nic>() as u64
-        + u64::from(plant.topology.hosts()) * hosts;
+    let fixed = u64::from(jobs.ranks()) * size_of::<Interface>() as u64
+        + u64::from(model.topology.hosts()) * hosts;
     let (messages, phits) = jobs.work();
-    if !plant.traffic.is_silent() {
-        let unlimited = plant.injection_queue == u32::MAX;
+    if !model.traffic.is_silent() {
+        let unlimited = model.injection_queue == u32::MAX;
         return Some((fixed, if unlimited { u64::MAX } else { capacity }));
     }
     // Every message has at most one packet that is not full.

@@ -1,27 +1,29 @@
 //! Virtual output queues, and iSLIP between them (McKeown 1999).
 //!
-//! Every VC of an input port has a queue for each output, a *lane*: in `Partition::queues` those to one
+//! Every VC of an input port has a queue for each output, a VOQ: in `Core::queues` those to one
 //! output are together. What can be matched is kept in sets of ports, so that a look at a switch
 //! costs as much as there are free outputs that somebody asks for.
 
-use super::allocate::Room;
-use super::arrivals::Arrival;
-use super::fetch::{members, touch};
-use super::packet::NONE;
-use super::partition::Partition;
-use super::plant::Plant;
-use super::state::{Input, Queue, Wish};
+use super::Matching;
+use super::on_arrival::{Arrival, OnArrival};
 use crate::ids::RouterId;
+use crate::kernel::core::Core;
+use crate::kernel::core::fetch::{members, touch};
+use crate::kernel::core::packet::{Flight, NONE};
+use crate::kernel::core::ports::{Input, OutputRequest, Queue};
+use crate::kernel::datapath::{Datapath, Room};
+use crate::kernel::machine::Machine;
+use crate::kernel::model::Model;
 
 /// The state of all switches of a partition.
-pub(super) struct Islip {
+pub(crate) struct Islip {
     iterations: u8,
     switches: Vec<Switch>,
     ports: Vec<Port>,
     /// Sets of ports, as words of bits; see [`Switch`].
     sets: Vec<u64>,
     /// What is looked at most, together, for every output of a switch and input: VC that is served next, then
-    /// for each of its VCs the VC that the head of the lane asks for, or [`EMPTY`].
+    /// for each of its VCs the VC that the head of the VOQ asks for, or [`EMPTY`].
     pairs: Vec<u8>,
     /// Bytes of a pair.
     stride: usize,
@@ -31,14 +33,17 @@ pub(super) struct Islip {
     granted: Vec<u16>,
     /// What has been matched in this cycle.
     crossings: Vec<Crossing>,
+    /// Routers that are to be looked at, one bit each.
+    awake: Vec<u64>,
+    on_arrival: OnArrival,
 }
 
-/// An input and an output that have been matched: the head of a lane crosses the switch.
+/// An input and an output that have been matched: the head of a VOQ crosses the switch.
 #[derive(Clone, Copy)]
 struct Crossing {
     router: u32,
-    /// In `Partition::queues`.
-    lane: u32,
+    /// In `Core::queues`.
+    voq: u32,
     /// Input port of the partition, then of the switch.
     index: u32,
     input: u16,
@@ -110,24 +115,24 @@ struct Port {
 
 const NOBODY: u16 = u16::MAX;
 
-/// A lane without a packet.
+/// A VOQ without a packet.
 const EMPTY: u8 = u8::MAX;
 
 /// Bytes of a pair.
-fn stride(plant: &Plant) -> usize {
-    let vcs = plant.classes.iter().map(|class| class.vcs).max().unwrap_or(0);
-    1 + usize::from(vcs.max(plant.flows.classes()))
+fn stride(model: &Model) -> usize {
+    let vcs = model.classes.iter().map(|class| class.vcs).max().unwrap_or(0);
+    1 + usize::from(vcs.max(model.flows.classes()))
 }
 
-/// Bytes of the sets, pairs and ports of all switches, lanes not counted.
-pub(super) fn footprint(plant: &Plant) -> u64 {
+/// Bytes of the sets, pairs and ports of all switches, VOQs not counted.
+pub(crate) fn footprint(model: &Model) -> u64 {
     let of = |router: u32| {
-        let ports = u64::from(plant.topology.radix(RouterId(router)));
+        let ports = u64::from(model.topology.radix(RouterId(router)));
         let sets = (3 + 2 * ports) * ports.div_ceil(64) * 8;
-        let pairs = ports * ports * stride(plant) as u64;
+        let pairs = ports * ports * stride(model) as u64;
         sets + pairs + ports * size_of::<Port>() as u64 + size_of::<Switch>() as u64
     };
-    (0..plant.topology.routers()).map(of).sum()
+    (0..model.topology.routers()).map(of).sum()
 }
 
 /// The first port from `pointer` on, around the circle, that is in a set of `words` words and suits.
@@ -163,16 +168,14 @@ fn first_from(
 }
 
 impl Islip {
-    pub(super) fn new(plant: &Plant) -> Self {
-        let (switches, ports, sets) = (Vec::new(), Vec::new(), Vec::new());
-        let (pairs, granted, crossings) = (Vec::new(), Vec::new(), Vec::new());
-        let (iterations, stride) = (plant.allocator.iterations, stride(plant));
-        let sizes = plant.packet_sizes();
-        Self { iterations, switches, ports, sets, pairs, stride, sizes, granted, crossings }
+    /// A router is to be looked at: in this cycle, or in the next if it is being looked at.
+    #[inline]
+    fn wake_router(&mut self, router: u32) {
+        self.awake[router as usize / 64] |= 1 << (router % 64);
     }
 
     /// Adds a switch; its ports follow.
-    pub(super) fn add_router(&mut self, ports: u16) {
+    fn add_router(&mut self, ports: u16) {
         let words = usize::from(ports).div_ceil(64);
         let (first, sets) = (self.sets.len(), 3 + 2 * usize::from(ports));
         self.sets.resize(first + sets * words, 0);
@@ -188,11 +191,8 @@ impl Islip {
             self.insert(switch.at(Set::Writable), port);
         }
         self.granted.reserve(usize::from(ports));
-    }
-
-    /// Adds a port of the last switch.
-    pub(super) fn add_port(&mut self) {
-        self.ports.push(Port { pointer: 0, offer: NOBODY, vc: 0, output: 0 });
+        let port = Port { pointer: 0, offer: NOBODY, vc: 0, output: 0 };
+        self.ports.extend((0..ports).map(|_| port));
     }
 
     /// The first byte of a pair.
@@ -218,11 +218,11 @@ impl Islip {
     }
 
     /// Matches inputs and outputs of a switch.
-    fn match_ports(&mut self, partition: &mut Partition, router: u32) {
+    fn match_ports<M: Machine>(&mut self, path: &mut Datapath<M>, router: u32) {
         let switch = self.switches[router as usize];
-        let base = partition.routers[router as usize].port_base;
+        let base = path.core.routers[router as usize].port_base;
         for iteration in 1..=self.iterations {
-            self.grant(partition, switch, base);
+            self.grant(path, switch, base);
             if self.granted.is_empty() {
                 return;
             }
@@ -231,36 +231,36 @@ impl Islip {
             }
         }
         if !self.is_empty(switch, Set::Asked) {
-            partition.wake(router);
+            self.wake_router(router);
         }
     }
 
-    /// Puts a packet that has arrived and been routed into its lane.
-    pub(super) fn file(&mut self, partition: &mut Partition, arrival: &Arrival) {
+    /// Puts a packet that has arrived and been routed into its VOQ.
+    pub(crate) fn file<M: Machine>(&mut self, path: &mut Datapath<M>, arrival: &Arrival) {
         let packet = arrival.packet;
-        let queue = &mut partition.queues[arrival.lane as usize];
+        let queue = &mut path.core.queues[arrival.voq as usize];
         if queue.head != NONE {
             let tail = std::mem::replace(&mut queue.tail, packet);
-            partition.pool[tail].next = packet;
+            path.core.pool[tail].next = packet;
             return;
         }
-        let wish = Wish { seen: true, ..partition.decided[packet as usize] };
-        *queue = Queue { head: packet, tail: packet, wish };
-        let router = partition.inputs[arrival.port as usize].router;
-        let input = (arrival.port - partition.routers[router as usize].port_base) as u16;
+        let request = OutputRequest { seen: true, ..self.on_arrival.decided[packet as usize] };
+        *queue = Queue { head: packet, tail: packet, request };
+        let router = path.core.inputs[arrival.port as usize].router;
+        let input = (arrival.port - path.core.routers[router as usize].port_base) as u16;
         let switch = self.switches[router as usize];
-        let pair = self.pair(switch, input, wish.out);
-        self.pairs[pair + 1 + usize::from(arrival.vc)] = wish.vc;
-        self.insert(switch.at(Set::For(wish.out)), input);
-        self.insert(switch.at(Set::Of(input)), wish.out);
-        self.insert(switch.at(Set::Asked), wish.out);
-        partition.wake(router);
+        let pair = self.pair(switch, input, request.out);
+        self.pairs[pair + 1 + usize::from(arrival.vc)] = request.vc;
+        self.insert(switch.at(Set::For(request.out)), input);
+        self.insert(switch.at(Set::Of(input)), request.out);
+        self.insert(switch.at(Set::Asked), request.out);
+        self.wake_router(router);
     }
 
     /// Fetches, together, what outputs of a switch are going to look at.
-    fn fetch(&self, partition: &Partition, router: u32) {
+    fn fetch(&self, core: &Core, router: u32) {
         let switch = self.switches[router as usize];
-        let base = partition.routers[router as usize].port_base;
+        let base = core.routers[router as usize].port_base;
         for word in 0..switch.words {
             let asked = self.sets[switch.at(Set::Asked) + word as usize];
             let free = self.sets[switch.at(Set::Writable) + word as usize];
@@ -268,14 +268,14 @@ impl Islip {
                 let output = word as u16 * 64 + bit as u16;
                 let waiting = self.sets[switch.at(Set::For(output))] as u32;
                 let pair = u32::from(self.pairs[self.pair(switch, switch.ports / 2, output)]);
-                let pointer = partition.outputs[(base + u32::from(output)) as usize].pointer;
+                let pointer = core.outputs[(base + u32::from(output)) as usize].pointer;
                 waiting ^ pair ^ u32::from(pointer)
             }));
         }
     }
 
     /// Every output that is asked for grants the first input from its pointer on that can go.
-    fn grant(&mut self, partition: &mut Partition, switch: Switch, base: u32) {
+    fn grant<M: Machine>(&mut self, path: &mut Datapath<M>, switch: Switch, base: u32) {
         for word in 0..switch.words {
             let asked = switch.at(Set::Asked) + word as usize;
             let mut bits = self.sets[asked] & self.sets[switch.at(Set::Writable) + word as usize];
@@ -283,7 +283,7 @@ impl Islip {
             while bits != 0 {
                 let output = word as u16 * 64 + bits.trailing_zeros() as u16;
                 bits &= bits - 1;
-                match self.pick(partition, switch, base, output) {
+                match self.pick(path, switch, base, output) {
                     None => self.remove(switch.at(Set::Asked), output),
                     Some((input, vc)) => self.offer(switch, base, (input, vc), output),
                 }
@@ -292,28 +292,28 @@ impl Islip {
     }
 
     /// The first input from an output's pointer on with a head that can go there, and its VC.
-    fn pick(
+    fn pick<M: Machine>(
         &self,
-        partition: &mut Partition,
+        path: &mut Datapath<M>,
         switch: Switch,
         base: u32,
         output: u16,
     ) -> Option<(u16, u8)> {
         let (waiting, idle) = (switch.at(Set::For(output)), switch.at(Set::Readable));
-        let pointer = partition.outputs[(base + u32::from(output)) as usize].pointer;
+        let pointer = path.core.outputs[(base + u32::from(output)) as usize].pointer;
         let (mut starved, mut vc) = (false, None);
         let winner = first_from(
             pointer,
             switch.words as usize,
             |word| self.sets[waiting + word] & self.sets[idle + word],
             |input| {
-                vc = self.ready(partition, (switch, base), input, output);
+                vc = self.ready(path, (switch, base), input, output);
                 starved |= vc.is_none();
                 vc.is_some()
             },
         );
         if winner.is_none() && starved {
-            partition.outputs[(base + u32::from(output)) as usize].awaited = true;
+            path.core.outputs[(base + u32::from(output)) as usize].awaited = true;
         }
         winner.zip(vc)
     }
@@ -338,9 +338,9 @@ impl Islip {
 
     /// The first VC, in turn, of an input whose head can go to an output that is not being written.
     #[inline]
-    fn ready(
+    fn ready<M: Machine>(
         &self,
-        partition: &mut Partition,
+        path: &mut Datapath<M>,
         (switch, base): (Switch, u32),
         input: u16,
         output: u16,
@@ -348,25 +348,25 @@ impl Islip {
         let pair = self.pair(switch, input, output);
         let (turn, vcs) = (self.pairs[pair], self.stride as u8 - 1);
         let at = (base + u32::from(output)) as usize;
-        let room = |size| partition.plant.room(partition.outputs[at].class, size);
+        let room = |size| path.core.model.room(path.core.outputs[at].class, size);
         let (little, much) = (room(self.sizes.0), room(self.sizes.1));
-        let shares = !partition.plant.shared_by.is_empty();
+        let shares = !path.core.model.shared_by.is_empty();
         (turn..vcs).chain(0..turn).find(|vc| {
             let head = self.pairs[pair + 1 + usize::from(*vc)];
             if head == EMPTY {
                 return false;
             }
-            let credits = partition.outputs[at].credits(&partition.credits, head);
+            let credits = path.core.outputs[at].credits(&path.core.credits, head);
             if !shares && (credits < little || credits >= much) {
                 return credits >= much;
             }
-            let lanes = first_lane(&partition.inputs[(base + u32::from(input)) as usize], output);
-            let lane = lanes + usize::from(*vc);
+            let voqs = first_voq(&path.core.inputs[(base + u32::from(input)) as usize], output);
+            let voq = voqs + usize::from(*vc);
             if shares {
-                partition.take_emptiest(base, lane);
+                path.take_emptiest(base, voq);
             }
             let out = base + u32::from(output);
-            matches!(partition.fits(out, partition.queues[lane].wish), Room::Enough)
+            matches!(path.room(out, path.core.queues[voq].request), Room::Enough)
         })
     }
 
@@ -380,7 +380,7 @@ impl Islip {
         if first {
             port.pointer = output + 1;
         }
-        self.crossings.push(Crossing { router, lane: 0, index, input, output, vc, first });
+        self.crossings.push(Crossing { router, voq: 0, index, input, output, vc, first });
         for (set, port) in [(Set::Readable, input), (Set::Writable, output), (Set::Asked, output)] {
             self.remove(switch.at(set), port);
         }
@@ -388,42 +388,41 @@ impl Islip {
 
     /// All packets that have been matched in this cycle cross their switches. What one does is of no account to
     /// the others, and all that they need is far away: it is fetched together.
-    fn cross_all(&mut self, partition: &mut Partition) {
-        let mut crossings = std::mem::take(&mut self.crossings);
-        for crossing in &mut crossings {
-            let input = &partition.inputs[crossing.index as usize];
-            crossing.lane = first_lane(input, crossing.output) as u32 + u32::from(crossing.vc);
+    fn cross_all<M: Machine>(&mut self, path: &mut Datapath<M>) {
+        let core = &path.core;
+        for crossing in &mut self.crossings {
+            let input = &core.inputs[crossing.index as usize];
+            crossing.voq = first_voq(input, crossing.output) as u32 + u32::from(crossing.vc);
         }
-        let lane = |crossing: &Crossing| crossing.lane as usize;
-        touch(crossings.iter().map(|crossing| partition.queues[lane(crossing)].head));
-        let next = |crossing| partition.after(partition.queues[lane(crossing)].head);
+        let crossings = &self.crossings;
+        let voq = |crossing: &Crossing| crossing.voq as usize;
+        touch(crossings.iter().map(|crossing| core.queues[voq(crossing)].head));
+        let next = |crossing| core.after(core.queues[voq(crossing)].head);
         touch(crossings.iter().map(next));
-        touch(
-            crossings
-                .iter()
-                .map(next)
-                .filter(|next| *next != NONE)
-                .map(|next| u32::from(partition.decided[next as usize].vc)),
-        );
-        for crossing in crossings.drain(..) {
-            self.cross(partition, &crossing);
+        let decided = |next: u32| self.on_arrival.decided[next as usize];
+        let seconds = crossings.iter().map(next).filter(|next| *next != NONE);
+        touch(seconds.map(|next| u32::from(decided(next).vc)));
+        for index in 0..self.crossings.len() {
+            let crossing = self.crossings[index];
+            self.cross(path, &crossing);
         }
-        self.crossings = crossings;
+        self.crossings.clear();
     }
 
     /// A packet crosses a switch.
-    fn cross(&mut self, partition: &mut Partition, crossing: &Crossing) {
-        let Crossing { router, lane, index, input, output, vc, first } = *crossing;
+    fn cross<M: Machine>(&mut self, path: &mut Datapath<M>, crossing: &Crossing) {
+        let Crossing { router, voq, index, input, output, vc, first } = *crossing;
         let switch = self.switches[router as usize];
-        partition.inputs[index as usize].request = vc;
+        path.core.inputs[index as usize].requested_vc = vc;
         let out = index - u32::from(input) + u32::from(output);
-        partition.cross::<false>((index, out), Some(lane as usize), first);
-        partition.ripenings.push(partition.inputs[index as usize].busy_until, index);
-        let lane = &mut partition.queues[lane as usize];
+        path.commit_grant((index, out), Some(voq as usize), first);
+        path.core.wakeups.push(path.core.inputs[index as usize].busy_until, index);
+        let voq = &mut path.core.queues[voq as usize];
         let mut head = EMPTY;
-        if lane.head != NONE {
-            lane.wish = Wish { seen: true, ..partition.decided[lane.head as usize] };
-            head = lane.wish.vc;
+        if voq.head != NONE {
+            voq.request =
+                OutputRequest { seen: true, ..self.on_arrival.decided[voq.head as usize] };
+            head = voq.request.vc;
         }
         let pair = self.pair(switch, input, output);
         let [turn, heads @ ..] = &mut self.pairs[pair..pair + self.stride] else { return };
@@ -435,29 +434,24 @@ impl Islip {
         }
     }
 
-    /// Output to which an input sent last.
-    pub(super) fn served(&self, input: usize) -> u16 {
-        self.ports[input].output
-    }
-
-    /// Recounts the sets of a switch; the time is `now`. Says what is wrong.
-    pub(super) fn check(&self, partition: &Partition, router: u32) -> Result<(), String> {
+    /// Recounts the sets of a switch. Says what is wrong.
+    fn recount(&self, core: &Core, router: u32) -> Result<(), String> {
         let switch = self.switches[router as usize];
-        let base = partition.routers[router as usize].port_base;
+        let base = core.routers[router as usize].port_base;
         let has = |set: Set, port: u16| {
             self.sets[switch.at(set) + usize::from(port / 64)] >> (port % 64) & 1 == 1
         };
         for port in 0..switch.ports {
             let index = (base + u32::from(port)) as usize;
-            let (input, output) = (&partition.inputs[index], &partition.outputs[index]);
-            let idle = [input.busy_until < partition.now, output.busy_until < partition.now];
+            let (input, output) = (&core.inputs[index], &core.outputs[index]);
+            let idle = [input.busy_until < core.now, output.busy_until < core.now];
             if idle != [has(Set::Readable, port), has(Set::Writable, port)] {
                 return Err(format!("port {port} is not as idle as it is thought to be"));
             }
             for output in 0..switch.ports {
-                let first = first_lane(input, output);
-                let lanes = &partition.queues[first..first + usize::from(input.vcs)];
-                let waits = lanes.iter().any(|lane| lane.head != NONE);
+                let first = first_voq(input, output);
+                let voqs = &core.queues[first..first + usize::from(input.vcs)];
+                let waits = voqs.iter().any(|voq| voq.head != NONE);
                 if [waits; 2] != [has(Set::For(output), port), has(Set::Of(port), output)] {
                     return Err(format!("the queues from port {port} to {output} are miscounted"));
                 }
@@ -469,75 +463,139 @@ impl Islip {
 
 /// The first queue of an input for an output; there is one for each VC.
 #[inline]
-fn first_lane(input: &Input, output: u16) -> usize {
+fn first_voq(input: &Input, output: u16) -> usize {
     input.queues as usize + usize::from(output) * usize::from(input.vcs)
 }
 
-impl Partition {
-    /// Allocates in all switches that are awake, which have virtual output queues.
-    pub(super) fn match_all(&mut self) {
-        if let Some(mut islip) = self.islip.take() {
-            self.awake_routers().for_each(|router| islip.fetch(self, router));
-            self.each_awake(|partition, router| islip.match_ports(partition, router));
-            islip.cross_all(self);
-            self.islip = Some(islip);
+/// Virtual output queue of a packet that has arrived and been routed.
+#[inline]
+fn voq_of(core: &Core, arrival: &Arrival, request: OutputRequest) -> u32 {
+    let voq = first_voq(&core.inputs[arrival.port as usize], request.out);
+    voq as u32 + u32::from(arrival.vc)
+}
+
+impl Islip {
+    /// The routers that are awake.
+    fn awake_routers(&self) -> impl Iterator<Item = u32> {
+        let words = self.awake.iter().enumerate();
+        words.flat_map(|(word, bits)| members(*bits).map(move |bit| word as u32 * 64 + bit))
+    }
+
+    /// Puts what has arrived in this cycle, and been routed, into its virtual output queues. Each queue, and the
+    /// last packet in it, is far away: they are fetched together.
+    fn file_new<M: Machine>(&mut self, path: &mut Datapath<M>) {
+        let (core, OnArrival { decided, new_arrivals }) = (&path.core, &mut self.on_arrival);
+        for new in &mut *new_arrivals {
+            new.voq = voq_of(core, new, decided[new.packet as usize]);
         }
-    }
-
-    /// Lane of a packet that has arrived and been routed.
-    #[inline]
-    pub(super) fn lane_of(&self, arrival: &Arrival) -> u32 {
-        let wish = self.decided[arrival.packet as usize];
-        let lane = first_lane(&self.inputs[arrival.port as usize], wish.out);
-        lane as u32 + u32::from(arrival.vc)
-    }
-
-    /// Something of the packet that is last in that lane.
-    #[inline]
-    pub(super) fn last_of(&self, arrival: &Arrival) -> u32 {
-        let Queue { head, tail, .. } = self.queues[arrival.lane as usize];
-        self.after(if head == NONE { NONE } else { tail })
-    }
-
-    /// Transfers have ended at some inputs.
-    pub(super) fn release_all(&mut self, ports: &[u32]) {
-        if let Some(islip) = &self.islip {
-            touch(ports.iter().map(|port| {
-                let router = &self.routers[self.inputs[*port as usize].router as usize];
-                let output = router.port_base + u32::from(islip.ports[*port as usize].output);
-                u32::from(self.outputs[output as usize].pointer)
-            }));
+        touch(new_arrivals.iter().map(|new| core.queues[new.voq as usize].head));
+        touch(new_arrivals.iter().map(|new| {
+            let Queue { head, tail, .. } = core.queues[new.voq as usize];
+            core.after(if head == NONE { NONE } else { tail })
+        }));
+        for index in 0..self.on_arrival.new_arrivals.len() {
+            let arrival = self.on_arrival.new_arrivals[index];
+            self.file(path, &arrival);
         }
-        ports.iter().for_each(|port| self.release(*port));
+        self.on_arrival.new_arrivals.clear();
     }
 
     /// The transfer of a packet has ended: its input and its output are free.
-    fn release(&mut self, port: u32) {
-        let Some(islip) = &mut self.islip else { return };
-        let router = self.inputs[port as usize].router;
-        let input = (port - self.routers[router as usize].port_base) as u16;
-        let switch = islip.switches[router as usize];
-        let output = islip.ports[port as usize].output;
-        islip.insert(switch.at(Set::Readable), input);
-        islip.insert(switch.at(Set::Writable), output);
-        if !islip.is_empty(switch, Set::For(output)) {
-            islip.insert(switch.at(Set::Asked), output);
+    fn release(&mut self, core: &Core, port: u32) {
+        let Input { router, base, .. } = core.inputs[port as usize];
+        let input = (port - base) as u16;
+        let switch = self.switches[router as usize];
+        let output = self.ports[port as usize].output;
+        self.insert(switch.at(Set::Readable), input);
+        self.insert(switch.at(Set::Writable), output);
+        if !self.is_empty(switch, Set::For(output)) {
+            self.insert(switch.at(Set::Asked), output);
         }
         let (asked, wanted) = (switch.at(Set::Asked), switch.at(Set::Of(input)));
         for word in 0..switch.words as usize {
-            islip.sets[asked + word] |= islip.sets[wanted + word];
+            self.sets[asked + word] |= self.sets[wanted + word];
         }
-        if !islip.is_empty(switch, Set::Asked) {
-            self.wake(router);
+        if !self.is_empty(switch, Set::Asked) {
+            self.wake_router(router);
+        }
+    }
+}
+
+impl<M: Machine<Matching = Self>> Matching<M> for Islip {
+    const VOQS: bool = true;
+
+    fn new(model: &Model, core: &Core) -> Self {
+        let mut islip = Self {
+            iterations: model.allocator.iterations,
+            switches: Vec::new(),
+            ports: Vec::new(),
+            sets: Vec::new(),
+            pairs: Vec::new(),
+            stride: stride(model),
+            sizes: model.packet_sizes(),
+            granted: Vec::new(),
+            crossings: Vec::new(),
+            awake: vec![0; core.routers.len().div_ceil(64)],
+            on_arrival: OnArrival::default(),
+        };
+        core.routers.iter().for_each(|router| islip.add_router(router.ports));
+        islip
+    }
+
+    fn arrive(&mut self, path: &mut Datapath<M>, flights: &[Flight]) {
+        touch(flights.iter().map(|flight| path.core.inputs[flight.to.port() as usize].queues));
+        for flight in flights {
+            let packet = path.store(*flight);
+            self.on_arrival.add(packet, flight.to);
         }
     }
 
-    /// Credits that were awaited have arrived at an output port.
-    pub(super) fn ask(&mut self, router: u32, port: u32) {
-        let Some(islip) = &mut self.islip else { return };
-        let output = port - self.routers[router as usize].port_base;
-        let switch = islip.switches[router as usize];
-        islip.insert(switch.at(Set::Asked), output as u16);
-        self.wake(router);
+    fn all_arrived(&mut self, path: &mut Datapath<M>) {
+        if !self.on_arrival.new_arrivals.is_empty() {
+            self.on_arrival.route(path);
+            self.file_new(path);
+        }
+    }
+
+    /// Transfers have ended at some inputs.
+    fn wake(&mut self, core: &Core, ports: &[u32]) {
+        touch(ports.iter().map(|port| {
+            let base = core.inputs[*port as usize].base;
+            let output = base + u32::from(self.ports[*port as usize].output);
+            u32::from(core.outputs[output as usize].pointer)
+        }));
+        ports.iter().for_each(|port| self.release(core, *port));
+    }
+
+    fn wake_credit_blocked(&mut self, core: &Core, output: u32) {
+        let router = core.outputs[output as usize].router;
+        let port = output - core.routers[router as usize].port_base;
+        let switch = self.switches[router as usize];
+        self.insert(switch.at(Set::Asked), port as u16);
+        self.wake_router(router);
+    }
+
+    fn allocate(&mut self, path: &mut Datapath<M>) {
+        self.awake_routers().for_each(|router| self.fetch(&path.core, router));
+        for word in 0..self.awake.len() {
+            for bit in members(std::mem::take(&mut self.awake[word])) {
+                self.match_ports(path, word as u32 * 64 + bit);
+            }
+        }
+        self.cross_all(path);
+        path.agents.tell_injections();
+    }
+
+    fn decided(&self, packet: u32) -> Option<OutputRequest> {
+        Some(self.on_arrival.decided[packet as usize])
+    }
+
+    fn sending<'a>(&self, core: &'a Core, input: usize) -> &'a Queue {
+        let voqs = first_voq(&core.inputs[input], self.ports[input].output);
+        &core.queues[voqs + usize::from(core.inputs[input].requested_vc)]
+    }
+
+    fn check(&self, core: &Core, router: u32) -> Result<(), String> {
+        self.recount(core, router)
     }
 }

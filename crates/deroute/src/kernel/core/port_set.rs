@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::fetch::members;
-use super::state::Way;
+use super::ports::LeadsTo;
 
 /// Ports, one bit each.
 #[derive(Default)]
-pub(super) struct PortSet {
+pub(crate) struct PortSet {
     words: Vec<u64>,
     /// Bit i: one of the words i, i + 64, i + 128, ... may not be empty, so that few ports are found quickly.
     used: u64,
@@ -15,12 +15,12 @@ pub(super) struct PortSet {
 
 impl PortSet {
     /// No port, of so many.
-    pub(super) fn new(ports: usize) -> Self {
+    pub(crate) fn new(ports: usize) -> Self {
         Self { words: vec![0; ports.div_ceil(64)], used: 0 }
     }
 
     #[inline]
-    pub(super) fn insert(&mut self, port: u32) {
+    pub(crate) fn insert(&mut self, port: u32) {
         self.insert_all(port / 64, 1 << (port % 64));
     }
 
@@ -31,7 +31,7 @@ impl PortSet {
     }
 
     /// Moves those of some consecutive ports to another set.
-    pub(super) fn pour(&mut self, ports: Range<u32>, to: &mut Self) {
+    pub(crate) fn pour(&mut self, ports: Range<u32>, to: &mut Self) {
         let (first, last) = (ports.start / 64, (ports.end - 1) / 64);
         for word in first..=last {
             let mut mask = u64::MAX;
@@ -49,7 +49,7 @@ impl PortSet {
 
     /// Takes all ports out, in ascending order.
     #[inline(always)]
-    pub(super) fn drain(&mut self, mut look: impl FnMut(u32)) {
+    pub(crate) fn drain(&mut self, mut look: impl FnMut(u32)) {
         let used = std::mem::take(&mut self.used);
         for (words, first) in self.words.chunks_mut(64).zip((0..).step_by(4096)) {
             for word in members(used) {
@@ -60,7 +60,7 @@ impl PortSet {
     }
 
     /// All ports, in ascending order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         let chunks = self.words.chunks(64).zip((0..).step_by(4096));
         chunks.flat_map(|(words, first)| {
             members(self.used).take_while(|word| (*word as usize) < words.len()).flat_map(
@@ -70,23 +70,23 @@ impl PortSet {
     }
 }
 
-/// Outputs that are requested, those with the same way side by side: what is done for one is then done for
+/// Outputs that are requested, those that lead to the same kind of place side by side: what is done for one is then done for
 /// many, and branches are predictable.
 #[derive(Default)]
-pub(super) struct Requested {
+pub(crate) struct Requested {
     outputs: Box<[u32]>,
-    /// Where those of each way are.
-    places: [Range<u32>; Way::ALL.len()],
+    /// Where those of each kind are.
+    places: [Range<u32>; LeadsTo::ALL.len()],
 }
 
 impl Requested {
-    /// Room for these outputs.
-    pub(super) fn new(ways: impl Iterator<Item = Way> + Clone) -> Self {
+    /// Room for outputs that lead there.
+    pub(crate) fn new(destinations: impl Iterator<Item = LeadsTo> + Clone) -> Self {
         let mut end = 0;
-        let places = Way::ALL.map(|way| {
+        let places = LeadsTo::ALL.map(|leads_to| {
             let start = end;
             // And for one more.
-            end += ways.clone().filter(|other| *other == way).count() as u32 + 1;
+            end += destinations.clone().filter(|other| *other == leads_to).count() as u32 + 1;
             start..start
         });
         Self { outputs: vec![0; end as usize].into(), places }
@@ -94,17 +94,17 @@ impl Requested {
 
     /// Adds an output if it is new.
     #[inline(always)]
-    pub(super) fn add(&mut self, output: u32, way: Way, new: bool) {
+    pub(crate) fn add(&mut self, output: u32, leads_to: LeadsTo, new: bool) {
         // Without a branch: whether an output has been requested is hardly predictable.
-        let end = &mut self.places[way as usize].end;
+        let end = &mut self.places[leads_to as usize].end;
         self.outputs[*end as usize] = output;
         *end += u32::from(new);
     }
 
-    /// Where those of a way are, which are taken out.
+    /// Where those of a kind are, which are taken out.
     #[inline(always)]
-    pub(super) fn take(&mut self, way: Way) -> Range<u32> {
-        let places = &mut self.places[way as usize];
+    pub(crate) fn take(&mut self, leads_to: LeadsTo) -> Range<u32> {
+        let places = &mut self.places[leads_to as usize];
         let taken = places.clone();
         places.end = places.start;
         taken
@@ -112,7 +112,7 @@ impl Requested {
 
     /// The output at a place.
     #[inline(always)]
-    pub(super) fn at(&self, place: u32) -> u32 {
+    pub(crate) fn at(&self, place: u32) -> u32 {
         self.outputs[place as usize]
     }
 }

@@ -6,11 +6,11 @@
 //! # Source
 //! Tamir and Frazier, IEEE Trans. Computers 1992, with a reserve for each VC.
 
-use super::plant::Plant;
-use super::state::Output;
+use crate::kernel::core::ports::Output;
+use crate::kernel::model::Model;
 
 /// What has been taken at the other ends of the links.
-pub(super) struct Sharing {
+pub(crate) struct Sharing {
     /// Phits that each VC of each output has taken, `vcs` for each output.
     used: Vec<u32>,
     vcs: usize,
@@ -18,27 +18,28 @@ pub(super) struct Sharing {
 
 impl Sharing {
     /// Nothing is taken behind so many outputs; none if no VCs share.
-    pub(super) fn new(plant: &Plant, outputs: usize, vcs: usize) -> Option<Box<Self>> {
-        plant.shares().then(|| Box::new(Self { used: vec![0; outputs * vcs], vcs }))
+    pub(crate) fn new(model: &Model, outputs: usize) -> Option<Box<Self>> {
+        let vcs = usize::from(model.most_vcs());
+        model.shares().then(|| Box::new(Self { used: vec![0; outputs * vcs], vcs }))
     }
 
     /// Phits that a VC of an output has taken.
-    pub(super) fn used(&self, port: u32, vc: u8) -> u32 {
+    pub(crate) fn used(&self, port: u32, vc: u8) -> u32 {
         self.used[port as usize * self.vcs + usize::from(vc)]
     }
 
     /// A VC of `output`, which is that of `port`, has another `used` phits. Writes the credits of all its
-    /// VCs; `more` is `Partition::credits`.
+    /// VCs; `more` is `Core::credits`.
     #[cold]
     #[inline(never)]
-    pub(super) fn use_of(
+    pub(crate) fn use_of(
         &mut self,
-        plant: &Plant,
+        model: &Model,
         output: &mut Output,
         more: &mut [u32],
         (port, vc, used): (u32, u8, u32),
     ) {
-        let class = plant.classes[usize::from(output.class)];
+        let class = model.classes[usize::from(output.class)];
         let reserve = class.buffer - class.shared;
         let first = port as usize * self.vcs;
         self.used[first + usize::from(vc)] = used;

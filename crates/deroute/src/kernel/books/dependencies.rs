@@ -9,36 +9,36 @@ use std::collections::BTreeSet;
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
 
-use super::plant::Plant;
 use crate::ids::{PortId, RouterId};
+use crate::kernel::model::Model;
 use crate::topology::Peer;
 
 /// A channel: the input buffer of a router port and VC.
-pub(super) type Channel = (u32, u16, u8);
+pub(crate) type Channel = (u32, u16, u8);
 
 /// A turn taken in a switch: local router, input (port, VC), output (port, VC).
 type Turn = (u32, (u16, u8), (u16, u8));
 
 /// Turns taken in one partition.
 #[derive(Default)]
-pub(super) struct Observed {
+pub(crate) struct Observed {
     turns: BTreeSet<Turn>,
 }
 
 impl Observed {
     /// Records a grant. Packets from a host or to a host depend on nothing, or hold up nothing.
     #[cold]
-    pub(super) fn add(&mut self, router: u32, from: Option<(u16, u8)>, to: Option<(u16, u8)>) {
+    pub(crate) fn add(&mut self, router: u32, from: Option<(u16, u8)>, to: Option<(u16, u8)>) {
         if let (Some(from), Some(to)) = (from, to) {
             self.turns.insert((router, from, to));
         }
     }
 
     /// The dependencies as pairs of channels; `first` is the first router of the partition.
-    pub(super) fn pairs(&self, plant: &Plant, first: u32) -> Vec<(Channel, Channel)> {
+    pub(crate) fn pairs(&self, model: &Model, first: u32) -> Vec<(Channel, Channel)> {
         let pair = |&(router, (in_port, in_vc), (out_port, out_vc)): &Turn| {
             let router = first + router;
-            match plant.topology.peer(RouterId(router), PortId(out_port)) {
+            match model.topology.peer(RouterId(router), PortId(out_port)) {
                 Peer::Router { router: next, port, .. } => {
                     Some(((router, in_port, in_vc), (next.0, port.0, out_vc)))
                 }
@@ -50,7 +50,7 @@ impl Observed {
 }
 
 /// A cycle among the dependencies, if there is one.
-pub(super) fn cycle(pairs: &[(Channel, Channel)]) -> Option<Vec<Channel>> {
+pub(crate) fn cycle(pairs: &[(Channel, Channel)]) -> Option<Vec<Channel>> {
     let graph: DiGraphMap<Channel, ()> = pairs.iter().map(|&(a, b)| (a, b)).collect();
     let knot = tarjan_scc(&graph)
         .into_iter()
@@ -68,7 +68,7 @@ pub(super) fn cycle(pairs: &[(Channel, Channel)]) -> Option<Vec<Channel>> {
 }
 
 /// A list of channels as a sentence fragment.
-pub(super) fn describe(channels: &[Channel]) -> String {
+pub(crate) fn describe(channels: &[Channel]) -> String {
     let names: Vec<String> = channels
         .iter()
         .map(|(router, port, vc)| format!("(router {router}, port {port}, VC {vc})"))

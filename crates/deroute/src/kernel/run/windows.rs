@@ -9,12 +9,13 @@
 
 use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 
-use super::partition::Partition;
-use super::state::Mail;
 use crate::ids::Cycle;
+use crate::kernel::core::mail::Mail;
+use crate::kernel::machine::Machine;
+use crate::kernel::partition::Partition;
 
 /// Mail between partitions.
-pub(super) struct Post {
+pub(crate) struct Post {
     /// What each thread writes in a window: `[thread][to]`.
     written: Vec<Vec<Mail>>,
     sent: Sent,
@@ -33,16 +34,16 @@ impl Sent {
     }
 
     /// Gives a partition its mail.
-    fn deliver(&self, to: &mut Partition) {
+    fn deliver<M: Machine>(&self, to: &mut Partition<M>) {
         for thread in 0..self.boxes.len() / self.partitions {
-            to.receive(&mut self.slot(thread, to.index as usize));
+            to.receive(&mut self.slot(thread, to.path.core.index as usize));
         }
     }
 }
 
 impl Post {
     /// Between so many partitions, which are run by at most so many threads.
-    pub(super) fn new(partitions: usize, threads: usize) -> Self {
+    pub(crate) fn new(partitions: usize, threads: usize) -> Self {
         let threads = threads.clamp(1, partitions);
         let mails = || (0..partitions).map(|_| Mail::default()).collect();
         let boxes = (0..threads * partitions).map(|_| Mutex::default()).collect();
@@ -50,7 +51,12 @@ impl Post {
     }
 
     /// Runs every partition to cycle `to`, in windows of `lookahead` cycles, and delivers all mail.
-    pub(super) fn run(&mut self, partitions: &mut [Partition], to: Cycle, lookahead: Cycle) {
+    pub(crate) fn run<M: Machine>(
+        &mut self,
+        partitions: &mut [Partition<M>],
+        to: Cycle,
+        lookahead: Cycle,
+    ) {
         let Self { written, sent } = self;
         let (threads, sent) = (written.len(), &*sent);
         let barrier = &Barrier::new(threads);
@@ -75,19 +81,19 @@ impl Post {
 }
 
 /// One thread's part of [`Post::run`]: consecutive partitions, and the way to the others.
-fn turn(
-    partitions: &mut [Partition],
+fn turn<M: Machine>(
+    partitions: &mut [Partition<M>],
     written: &mut Vec<Mail>,
     (sent, thread, barrier): (&Sent, usize, &Barrier),
     (to, lookahead): (Cycle, Cycle),
 ) {
-    let mut now = partitions[0].now;
+    let mut now = partitions[0].path.core.now;
     while now < to {
         now = now.saturating_add(lookahead).min(to);
         for partition in partitions.iter_mut() {
-            std::mem::swap(&mut partition.outbox, written);
+            std::mem::swap(&mut partition.path.core.outbox, written);
             partition.run(now);
-            std::mem::swap(&mut partition.outbox, written);
+            std::mem::swap(&mut partition.path.core.outbox, written);
         }
         // All have received the mail of the last window.
         barrier.wait();

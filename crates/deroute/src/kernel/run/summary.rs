@@ -2,10 +2,12 @@
 
 use hdrhistogram::Histogram;
 
-use super::plant::WarmupTimes;
-use super::state::PortKind;
 use super::{Running, jobs};
 use crate::ids::{PortId, RouterId};
+use crate::kernel::core::ports::PortKind;
+use crate::kernel::inspect::Network;
+use crate::kernel::machine::Machine;
+use crate::kernel::model::WarmupTimes;
 use crate::outcome::{
     Arrays, Fairness, Latency, LinkUse, Load, Outcome, Packets, PathShare, Percentile, Series,
     SeriesColumns, Size, State, Verdict, Work,
@@ -34,7 +36,7 @@ const LAST_FIVES: usize = 5;
 /// MSER-5 (White, Cobb and Spratt 2000): averages the series in fives, finds the truncation that
 /// minimises the standard error of what remains, and accepts if that truncation lies in the first
 /// half.
-pub(super) fn mser_accepts(series: &[f64]) -> bool {
+pub(crate) fn mser_accepts(series: &[f64]) -> bool {
     let fives: Vec<f64> =
         series.chunks_exact(5).map(|five| five.iter().sum::<f64>() / 5.0).collect();
     if fives.len() < FEWEST_FIVES {
@@ -51,7 +53,7 @@ pub(super) fn mser_accepts(series: &[f64]) -> bool {
 }
 
 /// The least-squares line through the last `window` values does not rise.
-pub(super) fn stopped_growing(series: &[f64], window: usize) -> bool {
+pub(crate) fn stopped_growing(series: &[f64], window: usize) -> bool {
     let Some(first) = series.len().checked_sub(window) else { return false };
     let middle = (window - 1) as f64 / 2.0;
     let rise: f64 = series[first..].iter().zip(0..).map(|(y, i)| y * (f64::from(i) - middle)).sum();
@@ -68,21 +70,25 @@ struct Course {
 }
 
 /// Assembles the result.
-pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> Outcome {
-    let plant = &network.plant;
+pub(crate) fn outcome<M: Machine>(
+    running: &Running<M>,
+    warmed_up: bool,
+    every_link: bool,
+) -> Outcome {
+    let network = &running.network();
+    let model = network.model;
     let mut total = Collector::new();
-    (total.from, total.to) =
-        (network.partitions[0].collector.from, network.partitions[0].collector.to);
-    for partition in &network.partitions {
-        total.merge(&partition.collector);
+    for core in network.cores() {
+        (total.from, total.to) = (core.collector.from, core.collector.to);
+        total.merge(&core.collector);
     }
     let cycles = total.to - total.from;
-    let hosts = plant.topology.hosts();
+    let hosts = model.topology.hosts();
     let per_host_cycle = |phits: u64| phits as f64 / (f64::from(hosts) * f64::from(cycles));
     let batch_share = f64::from(hosts) * f64::from(cycles) / BATCHES as f64;
     let accepted: Vec<f64> = total.batches.iter().map(|b| b.phits as f64 / batch_share).collect();
     let mut load = Load {
-        offered: plant.traffic.offered(total.from, total.to),
+        offered: model.traffic.offered(total.from, total.to),
         attempted: per_host_cycle(total.attempted_phits),
         generated: per_host_cycle(total.generated_phits),
         injected: per_host_cycle(total.injected_phits),
@@ -101,10 +107,10 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
     };
     let course = Course {
         warmed_up,
-        growing: matches!(plant.times.warmup, WarmupTimes::Automatic { growth: Some(_), .. }),
-        changing: plant.traffic.changes(total.from, total.to),
+        growing: matches!(model.times.warmup, WarmupTimes::Automatic { growth: Some(_), .. }),
+        changing: model.traffic.changes(total.from, total.to),
     };
-    let verdict = if plant.jobs.is_some() {
+    let verdict = if model.jobs.is_some() {
         // A run that ends has no steady state to know anything of.
         (load.accepted_ci95, latency.ci95) = (0.0, 0.0);
         match jobs::unfinished(network) {
@@ -116,34 +122,34 @@ pub(super) fn outcome(network: &Running, warmed_up: bool, every_link: bool) -> O
     };
     Outcome {
         verdict,
-        cycle_ns: plant.scale.cycle_ns(),
-        phit_bytes: plant.scale.phit_bytes(),
-        size: Size { hosts, routers: plant.topology.routers(), links: plant.links() },
+        cycle_ns: model.scale.cycle_ns(),
+        phit_bytes: model.scale.phit_bytes(),
+        size: Size { hosts, routers: model.topology.routers(), links: model.links() },
         measured_from: u64::from(total.from),
         measured_cycles: u64::from(cycles),
         load,
         packets,
         latency,
         hops_mean: ratio(total.hops, total.sums.packets),
-        fairness: fairness(&*plant.topology, &arrays),
+        fairness: fairness(&*model.topology, &arrays),
         paths: paths(network),
         links: links(network, cycles),
         blocked_attempts_mean: ratio(total.blocked, total.injected_packets),
         work: Work { cycles: u64::from(network.now), grants: total.grants },
         arrays,
-        series: plant.times.series.map(|(width, before)| Series {
+        series: model.times.series.map(|(width, before)| Series {
             start: -i64::from(before.min(total.from)),
             width: u64::from(width),
             by_generation: columns(&total.by_generation),
             by_delivery: columns(&total.by_delivery),
         }),
         workload: jobs::outcome(network),
-        agents: network.samples.as_ref().map(|samples| samples.record(total.from)),
-        congestion: network.trees.as_ref().map(|trees| trees.record_from(total.from)),
+        agents: running.samples.as_ref().map(|samples| samples.record(total.from)),
+        congestion: running.trees.as_ref().map(|trees| trees.record_from(total.from)),
     }
 }
 
-pub(super) fn ratio(sum: u64, count: u64) -> f64 {
+pub(crate) fn ratio(sum: u64, count: u64) -> f64 {
     if count == 0 { 0.0 } else { sum as f64 / count as f64 }
 }
 
@@ -166,7 +172,7 @@ fn batch_latencies(total: &Collector) -> Vec<f64> {
 }
 
 /// The percentiles of a histogram whose largest value is known.
-pub(super) fn percentiles(histogram: &Histogram<u64>, max: u64) -> Vec<Percentile> {
+pub(crate) fn percentiles(histogram: &Histogram<u64>, max: u64) -> Vec<Percentile> {
     let percentile = |percent| Percentile {
         percent,
         cycles: histogram.value_at_quantile(percent / 100.0).min(max),
@@ -230,10 +236,11 @@ fn verdict(total: &Collector, load: &Load, latency: &Latency, course: &Course) -
     Verdict { state, reasons }
 }
 
-fn arrays(network: &Running, cycles: u32, every_link: bool) -> Arrays {
+fn arrays(network: &Network<'_>, cycles: u32, every_link: bool) -> Arrays {
     let mut arrays = Arrays { path_kinds: PathKind::ALL.to_vec(), ..Arrays::default() };
     let rate = |phits: u64| phits as f64 / f64::from(cycles);
-    for (partition, first) in network.partitions.iter().zip(&network.firsts) {
+    for (partition, first) in network.parts() {
+        let partition = partition.core();
         for router in &partition.routers {
             // Hosts are in the order of their ports.
             let end = router.port_base + u32::from(router.ports);
@@ -284,9 +291,9 @@ fn fairness(topology: &dyn Topology, arrays: &Arrays) -> Fairness {
     }
 }
 
-fn paths(network: &Running) -> Vec<PathShare> {
+fn paths(network: &Network<'_>) -> Vec<PathShare> {
     let mut counts = [0u64; PathKind::ALL.len()];
-    for row in network.partitions.iter().flat_map(|p| &p.paths) {
+    for row in network.cores().flat_map(|core| &core.paths) {
         for (count, packets) in counts.iter_mut().zip(row) {
             *count += u64::from(*packets);
         }
@@ -299,10 +306,10 @@ fn paths(network: &Running) -> Vec<PathShare> {
     PathKind::ALL.into_iter().map(share).collect()
 }
 
-fn links(network: &Running, cycles: u32) -> Vec<LinkUse> {
-    let names = network.plant.topology.classes();
+fn links(network: &Network<'_>, cycles: u32) -> Vec<LinkUse> {
+    let names = network.model.topology.classes();
     let classes = names.iter().map(|name| (*name).to_owned()).chain(["ejection".to_owned()]);
-    let outputs = || network.partitions.iter().flat_map(|p| &p.outputs);
+    let outputs = || network.cores().flat_map(|core| &core.outputs);
     classes
         .enumerate()
         .map(|(index, class)| {

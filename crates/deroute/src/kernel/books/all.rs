@@ -1,0 +1,99 @@
+//! Whatever a run asks for: lengths of queues, dependencies between channels, changes that agents watch.
+
+use super::occupancy::Occupancy;
+use super::{Books, Observed};
+use crate::ids::Cycle;
+use crate::kernel::agents::Agents;
+use crate::kernel::core::Core;
+use crate::kernel::core::mail::Signal;
+use crate::kernel::core::ports::{Output, PortKind};
+use crate::kernel::datapath::Grant;
+use crate::kernel::model::Model;
+
+/// Each book is kept if the run asks for it.
+pub(crate) struct AllBooks {
+    occupancy: Option<Box<Occupancy>>,
+    dependencies: Option<Box<Observed>>,
+    /// One of the two.
+    any: bool,
+}
+
+impl AllBooks {
+    /// Does what some runs need when a packet is granted.
+    #[inline(never)]
+    fn book(&mut self, core: &Core, grant: &Grant, departure: Cycle) {
+        let output = &core.outputs[grant.out as usize];
+        let onward = output.kind == PortKind::Link;
+        if let Some(observed) = &mut self.dependencies {
+            let request = grant.request;
+            let to = onward.then_some((request.out, request.vc));
+            let from = (!grant.injection).then_some((grant.in_port, grant.in_vc));
+            if core.model.escape.is_none_or(|escape| escape.0 == request.vc) {
+                observed.add(output.router, from, to);
+            }
+        }
+        if let Some(occupancy) = &mut self.occupancy
+            && onward
+        {
+            occupancy.lengthen(output.downstream.latency, grant, departure);
+        }
+    }
+}
+
+impl Books for AllBooks {
+    const KEPT: bool = true;
+
+    fn new(model: &Model, outputs: usize, record: bool) -> Self {
+        let occupancy = model.lengths.then(|| Box::new(Occupancy::new(model, outputs)));
+        let dependencies = record.then(Box::default);
+        let any = occupancy.is_some() || dependencies.is_some();
+        Self { occupancy, dependencies, any }
+    }
+
+    #[inline]
+    fn begin(&mut self, core: &Core, agents: &mut Agents) {
+        let Some(occupancy) = &mut self.occupancy else { return };
+        let watched = agents.watches.queues;
+        occupancy.update(core.now, |port| {
+            let Output { router, global, .. } = core.outputs[port as usize];
+            if watched && global {
+                agents.mark_changed(router);
+            }
+        });
+    }
+
+    #[inline(always)]
+    fn granted(&mut self, core: &Core, agents: &mut Agents, grant: &Grant, departure: Cycle) {
+        if agents.watches.queues {
+            let Output { router, global, .. } = core.outputs[grant.out as usize];
+            if global {
+                agents.mark_changed(router);
+            }
+        }
+        if self.any {
+            self.book(core, grant, departure);
+        }
+    }
+
+    #[inline(always)]
+    fn credited(&mut self, core: &Core, agents: &mut Agents, signal: Signal) {
+        if agents.watches.queues {
+            let Output { router, global, .. } = core.outputs[signal.port() as usize];
+            if global {
+                agents.mark_changed(router);
+            }
+        }
+        if let Some(occupancy) = &mut self.occupancy {
+            occupancy.shorten(signal);
+        }
+    }
+
+    #[inline(always)]
+    fn occupancy(&self) -> Option<&Occupancy> {
+        self.occupancy.as_deref()
+    }
+
+    fn dependencies(&self) -> Option<&Observed> {
+        self.dependencies.as_deref()
+    }
+}

@@ -1,0 +1,44 @@
+//! Books: what only some runs keep beside what every run needs.
+
+mod dependencies;
+mod none;
+pub(crate) mod occupancy;
+
+mod all;
+
+pub(crate) use all::AllBooks;
+pub(crate) use dependencies::{Channel, Observed, cycle, describe};
+pub(crate) use none::NoBooks;
+
+use self::occupancy::Occupancy;
+use super::agents::Agents;
+use super::core::Core;
+use super::core::mail::Signal;
+use super::datapath::Grant;
+use super::model::Model;
+use crate::ids::Cycle;
+
+/// What is kept of a partition.
+pub(crate) trait Books: Sized + Send {
+    /// It is noted which heads have been looked at, and what inputs sent last; routing agents may watch queues
+    /// and packets.
+    const KEPT: bool;
+
+    /// For so many outputs. `record` says that the dependencies between channels are recorded.
+    fn new(model: &Model, outputs: usize, record: bool) -> Self;
+
+    /// A cycle begins.
+    fn begin(&mut self, core: &Core, agents: &mut Agents);
+
+    /// A packet is granted that departs at `departure`.
+    fn granted(&mut self, core: &Core, agents: &mut Agents, grant: &Grant, departure: Cycle);
+
+    /// Credits have come back to an output.
+    fn credited(&mut self, core: &Core, agents: &mut Agents, signal: Signal);
+
+    /// Lengths of the queues, where they are kept.
+    fn occupancy(&self) -> Option<&Occupancy>;
+
+    /// Dependencies between channels, where they are recorded.
+    fn dependencies(&self) -> Option<&Observed>;
+}

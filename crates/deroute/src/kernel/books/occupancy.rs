@@ -1,0 +1,122 @@
+//! How long the queues of a router are, as its routing algorithm sees them, where that cannot be told from the
+//! credits, or where the algorithm compares many ports.
+
+use crate::ids::Cycle;
+use crate::kernel::core::mail::Signal;
+use crate::kernel::core::wheel::Wheel;
+use crate::kernel::datapath::Grant;
+use crate::kernel::model::Model;
+use crate::spec::Sensing;
+
+/// Lengths of the queues of a partition, neighbouring ports side by side.
+pub(crate) struct Occupancy {
+    sensing: Sensing,
+    /// Phits that count, for VC 0 of every port, for VC 1 of every port, ...
+    phits: Vec<u32>,
+    /// `Output::link_free` of every port, if that counts.
+    link_free: Vec<Cycle>,
+    ports: usize,
+    vcs: u8,
+    /// Phits that begin or cease to count later than they are granted or credited.
+    delayed: Wheel<Signal>,
+}
+
+impl Occupancy {
+    /// Of so many outputs.
+    pub(crate) fn new(model: &Model, ports: usize) -> Self {
+        let (sensing, vcs) = (model.sensing, model.most_vcs());
+        let horizon = if sensing == Sensing::Both { 0 } else { model.horizon() };
+        Self {
+            sensing,
+            phits: vec![0; ports * usize::from(vcs)],
+            link_free: if sensing == Sensing::Waiting { vec![0; ports] } else { Vec::new() },
+            ports,
+            vcs,
+            delayed: Wheel::new(horizon),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn vc(&self, port: u32, vc: u8) -> u32 {
+        self.phits[usize::from(vc) * self.ports + port as usize]
+    }
+
+    #[inline]
+    fn vc_mut(&mut self, port: u32, vc: u8) -> &mut u32 {
+        &mut self.phits[usize::from(vc) * self.ports + port as usize]
+    }
+
+    /// VCs that are kept for every port.
+    #[inline]
+    pub(crate) fn vcs(&self) -> u8 {
+        self.vcs
+    }
+
+    /// Phits that begin or cease to count in this cycle; `changed` learns of their ports.
+    #[inline]
+    pub(crate) fn update(&mut self, now: Cycle, mut changed: impl FnMut(u32)) {
+        if self.sensing == Sensing::Both {
+            return;
+        }
+        let Self { sensing, phits, ports, delayed, .. } = self;
+        delayed.drain(now, |signals| {
+            for signal in signals {
+                let (port, size) = (signal.port(), signal.content());
+                let length = &mut phits[usize::from(signal.vc()) * *ports + port as usize];
+                match sensing {
+                    Sensing::Output => *length -= size,
+                    _ => *length += size,
+                }
+                changed(port);
+            }
+        });
+    }
+
+    /// A packet is granted that departs at `departure` over a link of this latency: it counts at once, or from
+    /// its departure on, or from when its credits might be back.
+    pub(crate) fn lengthen(&mut self, latency: Cycle, grant: &Grant, departure: Cycle) {
+        let (port, vc, size) = (grant.out, grant.request.vc, u32::from(grant.request.size));
+        if matches!(self.sensing, Sensing::Both | Sensing::Output) {
+            *self.vc_mut(port, vc) += size;
+        }
+        let after = match self.sensing {
+            Sensing::Both => return,
+            Sensing::Output | Sensing::Downstream => 1,
+            Sensing::Waiting => {
+                self.link_free[port as usize] = departure + size;
+                2 * latency
+            }
+        };
+        self.delayed.push(departure + after, Signal::new(port, vc, size));
+    }
+
+    /// Credits have come back.
+    #[inline]
+    pub(crate) fn shorten(&mut self, signal: Signal) {
+        if self.sensing != Sensing::Output {
+            *self.vc_mut(signal.port(), signal.vc()) -= signal.content();
+        }
+    }
+
+    /// Writes the lengths of one VC of consecutive ports, with how long after `departure` their links are
+    /// busy, if that counts.
+    #[inline]
+    pub(crate) fn write(&self, first: usize, vc: u8, departure: Cycle, lengths: &mut [u32]) {
+        let row = &self.phits[usize::from(vc) * self.ports + first..][..lengths.len()];
+        if self.link_free.is_empty() {
+            lengths.iter_mut().zip(row).for_each(|(length, phits)| *length = *phits);
+            return;
+        }
+        let links = &self.link_free[first..][..lengths.len()];
+        for ((length, phits), link_free) in lengths.iter_mut().zip(row).zip(links) {
+            *length = phits + link_free.saturating_sub(departure);
+        }
+    }
+
+    /// Adds those of another VC.
+    #[inline]
+    pub(crate) fn add(&self, first: usize, vc: u8, lengths: &mut [u32]) {
+        let row = &self.phits[usize::from(vc) * self.ports + first..][..lengths.len()];
+        lengths.iter_mut().zip(row).for_each(|(length, phits)| *length += phits);
+    }
+}

@@ -1,0 +1,111 @@
+//! Credits: the sender counts the phits that are free at the other end, and the receiver returns those of a
+//! packet that leaves.
+
+use super::Control;
+use super::shared::Sharing;
+use crate::kernel::core::Core;
+use crate::kernel::core::mail::Signal;
+use crate::kernel::core::ports::{Output, OutputRequest};
+use crate::kernel::model::Model;
+
+/// Every VC has a buffer of its own.
+pub(crate) struct Credits;
+
+impl Control for Credits {
+    fn new(_model: &Model, _outputs: usize) -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    fn has_room(model: &Model, output: &Output, credits: &[u32], request: OutputRequest) -> bool {
+        output.credits(credits, request.vc) >= model.room(output.class, request.size)
+    }
+
+    #[inline(always)]
+    fn take(
+        &mut self,
+        _model: &Model,
+        output: &mut Output,
+        credits: &mut [u32],
+        (_, vc, size): (u32, u8, u32),
+    ) {
+        output.queued += size;
+        *output.credits_mut(credits, vc) -= size;
+    }
+
+    #[inline(always)]
+    fn release(&mut self, core: &mut Core, input: u32, vc: u8, size: u16) {
+        core.send_signal(input, vc, u32::from(size));
+    }
+
+    #[inline(always)]
+    fn apply(&mut self, core: &mut Core, signal: Signal) {
+        let output = &mut core.outputs[signal.port() as usize];
+        *output.credits_mut(&mut core.credits, signal.vc()) += signal.content();
+        output.queued -= signal.content();
+    }
+
+    #[inline]
+    fn taken(&self, core: &Core, output: u32, vc: u8) -> u32 {
+        let output = &core.outputs[output as usize];
+        let buffer = core.model.classes[usize::from(output.class)].buffer;
+        buffer - output.credits(&core.credits, vc)
+    }
+}
+
+/// VCs may share memory beyond their own buffers.
+pub(crate) struct AnyCredits {
+    sharing: Option<Box<Sharing>>,
+}
+
+impl Control for AnyCredits {
+    fn new(model: &Model, outputs: usize) -> Self {
+        Self { sharing: Sharing::new(model, outputs) }
+    }
+
+    #[inline(always)]
+    fn has_room(model: &Model, output: &Output, credits: &[u32], request: OutputRequest) -> bool {
+        Credits::has_room(model, output, credits, request)
+    }
+
+    #[inline(always)]
+    fn take(
+        &mut self,
+        model: &Model,
+        output: &mut Output,
+        credits: &mut [u32],
+        (port, vc, size): (u32, u8, u32),
+    ) {
+        Credits.take(model, output, credits, (port, vc, size));
+        if let Some(sharing) = &mut self.sharing
+            && size > 0
+        {
+            let used = sharing.used(port, vc) + size;
+            sharing.use_of(model, output, credits, (port, vc, used));
+        }
+    }
+
+    #[inline(always)]
+    fn release(&mut self, core: &mut Core, input: u32, vc: u8, size: u16) {
+        Credits.release(core, input, vc, size);
+    }
+
+    #[inline(always)]
+    fn apply(&mut self, core: &mut Core, signal: Signal) {
+        Credits.apply(core, signal);
+        if let Some(sharing) = &mut self.sharing {
+            let (port, vc) = (signal.port(), signal.vc());
+            let used = sharing.used(port, vc) - signal.content();
+            let Core { model, outputs, credits, .. } = core;
+            sharing.use_of(model, &mut outputs[port as usize], credits, (port, vc, used));
+        }
+    }
+
+    #[inline]
+    fn taken(&self, core: &Core, output: u32, vc: u8) -> u32 {
+        match &self.sharing {
+            Some(sharing) => sharing.used(output, vc),
+            None => Credits.taken(core, output, vc),
+        }
+    }
+}

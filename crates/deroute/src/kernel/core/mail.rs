@@ -1,0 +1,49 @@
+//! What travels between partitions, and the signals of flow control.
+
+use super::packet::Flight;
+use crate::ids::Cycle;
+use crate::kernel::hosts::Cargo;
+
+/// Events for another partition.
+#[derive(Default)]
+pub(crate) struct Mail {
+    pub(crate) arrivals: Vec<Flight>,
+    /// Those of the arrivals, where packets have cargo.
+    pub(crate) cargo: Vec<Cargo>,
+    /// Cycle and signal.
+    pub(crate) signals: Vec<(Cycle, Signal)>,
+}
+
+impl Mail {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.arrivals.is_empty() && self.signals.is_empty()
+    }
+}
+
+/// What the receiving end of a link tells the sending one: an output port (26 bits), a VC (6 bits), and the
+/// flow control's own 32 bits, which for credits are phits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Signal(u64);
+
+impl Signal {
+    #[inline]
+    pub(crate) fn new(port: u32, vc: u8, content: u32) -> Self {
+        Self(u64::from(port) << 38 | u64::from(vc) << 32 | u64::from(content))
+    }
+
+    /// Output port in its partition.
+    #[inline]
+    pub(crate) fn port(self) -> u32 {
+        (self.0 >> 38) as u32
+    }
+
+    #[inline]
+    pub(crate) fn vc(self) -> u8 {
+        (self.0 >> 32) as u8 & 63
+    }
+
+    #[inline]
+    pub(crate) fn content(self) -> u32 {
+        self.0 as u32
+    }
+}

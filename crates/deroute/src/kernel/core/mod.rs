@@ -1,0 +1,143 @@
+//! What all stages of the engine share: the state of the routers of a partition, and what is on its way.
+
+pub(crate) mod fetch;
+pub(crate) mod mail;
+pub(crate) mod packet;
+pub(crate) mod port_set;
+pub(crate) mod ports;
+pub(crate) mod wheel;
+
+use std::sync::Arc;
+
+use self::fetch::touch;
+use self::mail::{Mail, Signal};
+use self::packet::{Flight, NONE, Packet, Pool};
+use self::ports::{Host, Input, Output, OutputRequest, Queue, Router};
+use self::wheel::Wheel;
+use super::model::Model;
+use crate::ids::{Cycle, PortId, RouterId};
+use crate::probe::PathKind;
+use crate::probe::collect::Collector;
+use crate::routing;
+
+/// Routers, ports, queues, packets and hosts of a partition, and the events that wait for their time.
+pub(crate) struct Core {
+    pub(crate) model: Arc<Model>,
+    /// Number of the partition.
+    pub(crate) index: u32,
+    pub(crate) now: Cycle,
+    /// Number of its first router in the network.
+    pub(crate) first_router: u32,
+    /// Its state is larger than a cache: what a cycle looks at is fetched before.
+    pub(crate) exceeds_cache: bool,
+    pub(crate) routers: Vec<Router>,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) outputs: Vec<Output>,
+    pub(crate) queues: Vec<Queue>,
+    /// Phits free at the other end, per output and VC beyond the first ones.
+    pub(crate) credits: Vec<u32>,
+    pub(crate) hosts: Vec<Host>,
+    /// Phits in the injection queues of classes other than 0, per host.
+    pub(crate) queued: Vec<u32>,
+    pub(crate) pool: Pool,
+    /// Heads on their way to input buffers.
+    pub(crate) arrivals: Wheel<Flight>,
+    /// Signals of flow control on their way to outputs.
+    pub(crate) signals: Wheel<Signal>,
+    /// Input ports that are to be looked at.
+    pub(crate) wakeups: Wheel<u32>,
+    /// Hosts that generate a packet.
+    pub(crate) generations: Wheel<u32>,
+    /// Mail for each partition, while it runs.
+    pub(crate) outbox: Vec<Mail>,
+    pub(crate) collector: Collector,
+    /// Packets injected in the measurement: `[router][path kind]`.
+    pub(crate) paths: Vec<[u32; PathKind::ALL.len()]>,
+}
+
+impl Core {
+    /// Fetches the state, which other partitions have driven out of the cache, in one sweep.
+    pub(crate) fn sweep(&self, queues: bool) {
+        touch(self.outputs.iter().map(|output| output.queued));
+        touch(self.inputs.iter().map(|input| input.queues));
+        if queues {
+            touch(self.queues.iter().map(|queue| queue.head));
+        }
+        touch(self.pool.lines());
+        touch(self.hosts.iter().map(|host| host.next));
+        touch(self.routers.iter().map(|router| router.port_base));
+        touch(self.arrivals.lines(|flight| flight.at));
+        touch(self.signals.lines(|signal| signal.content()));
+        touch(self.wakeups.lines(|port| *port));
+        touch(self.generations.lines(|host| *host));
+    }
+
+    /// An input port is to be looked at in a later cycle, unless it is to be earlier anyway.
+    #[inline]
+    pub(crate) fn schedule_wakeup(&mut self, port: u32, at: Cycle) {
+        let input = &mut self.inputs[port as usize];
+        if input.wakeup_at <= self.now || at < input.wakeup_at {
+            input.wakeup_at = at;
+            self.wakeups.push(at, port);
+        }
+    }
+
+    /// The ports of a router.
+    #[inline]
+    pub(crate) fn ports(&self, router: u32) -> std::ops::Range<u32> {
+        let Router { port_base, ports, .. } = self.routers[router as usize];
+        port_base..port_base + u32::from(ports)
+    }
+
+    /// The output that a head of an input of the router with this first port requests.
+    #[inline]
+    pub(crate) fn requested(&self, base: u32, request: &OutputRequest) -> &Output {
+        &self.outputs[(base + u32::from(request.out)) as usize]
+    }
+
+    /// Sends a signal to the output at the other end of an input's link, at the link's latency.
+    #[inline(always)]
+    pub(crate) fn send_signal(&mut self, input: u32, vc: u8, content: u32) {
+        let link = self.inputs[input as usize].upstream;
+        let (at, signal) = (self.now + link.latency, Signal::new(link.port, vc, content));
+        if link.partition == self.index {
+            self.signals.push(at, signal);
+        } else {
+            self.outbox[link.partition as usize].signals.push((at, signal));
+        }
+    }
+
+    /// The injection queue of a class behind a host port, as routing knows it.
+    #[inline]
+    pub(crate) fn injection_queue(&self, port: u32, class: u8) -> routing::Queue {
+        let Input { router, base, .. } = self.inputs[port as usize];
+        let router = RouterId(self.first_router + router);
+        routing::Queue { router, port: PortId((port - base) as u16), class, now: self.now }
+    }
+
+    /// Something of the packet after the one at `index`.
+    #[inline]
+    pub(crate) fn after(&self, index: u32) -> u32 {
+        if index == NONE { NONE } else { self.pool[index].next }
+    }
+
+    /// The queues in which packets arrive, and their last packets.
+    pub(crate) fn fetch_tails(&self, flights: &[Flight]) {
+        let queue = |flight: &Flight| {
+            let first = self.inputs[flight.to.port() as usize].queues;
+            &self.queues[first as usize + usize::from(flight.to.vc())]
+        };
+        touch(flights.iter().map(|flight| queue(flight).head));
+        touch(flights.iter().map(|flight| {
+            let Queue { head, tail, .. } = *queue(flight);
+            self.after(if head == NONE { NONE } else { tail })
+        }));
+    }
+
+    /// Packets of a queue, the head first, each with its place in the pool.
+    pub(crate) fn packets(&self, queue: &Queue) -> impl Iterator<Item = (u32, &Packet)> + use<'_> {
+        let slot = |index: u32| (index != NONE).then(|| (index, &self.pool[index]));
+        let all = std::iter::successors(slot(queue.head), move |(_, last)| slot(last.next));
+        all.map(|(index, slot)| (index, &slot.packet))
+    }
+}

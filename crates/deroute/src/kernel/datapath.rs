@@ -1,0 +1,365 @@
+//! The way of a packet through a switch: routed, granted, through the crossbar, onto its link.
+
+use std::hint::select_unpredictable;
+
+use super::agents::Agents;
+use super::books::Books;
+use super::control::Control;
+use super::core::Core;
+use super::core::packet::{BufferId, Flight, NONE, Packet};
+use super::core::ports::{Host, Input, Link, Output, OutputRequest, PortKind, Router};
+use super::egress::Egress;
+use super::hosts::Hosts;
+use super::machine::Machine;
+use super::sensed::SensedQueues;
+use crate::ids::{Cycle, PortId, RouterId, VcId};
+use crate::probe::collect::Delivery;
+use crate::routing::{Follows, Header, Injection, RouterView, follow};
+use crate::spec::Pointer;
+use crate::topology::Hop;
+
+/// All stages of a partition but the one that matches inputs and outputs.
+pub(crate) struct Datapath<M: Machine> {
+    pub(crate) core: Core,
+    pub(crate) agents: Agents,
+    pub(crate) control: M::Control,
+    pub(crate) hosts: M::Hosts,
+    pub(crate) books: M::Books,
+}
+
+/// Room for a head in the output that it requests.
+pub(crate) enum Room {
+    Enough,
+    /// Not before this cycle.
+    From(Cycle),
+    /// When credits arrive.
+    WithCredits,
+}
+
+/// A head that moves from an input to an output.
+pub(crate) struct Grant {
+    pub(crate) input: u32,
+    pub(crate) in_vc: u8,
+    /// Port of the input on its router.
+    pub(crate) in_port: u16,
+    pub(crate) out: u32,
+    pub(crate) packet: u32,
+    pub(crate) request: OutputRequest,
+    /// It comes from a host, at whose head it was blocked for some cycles.
+    pub(crate) injection: bool,
+    pub(crate) blocked: Cycle,
+    /// The output is written until then.
+    pub(crate) write_until: Cycle,
+    /// The output's pointer moves on.
+    pub(crate) turn: bool,
+}
+
+impl<M: Machine> Datapath<M> {
+    /// The queues of a router as its agent sees them.
+    pub(crate) fn sensed(&self, router: u32) -> SensedQueues<'_, M::Control> {
+        let Self { core, control, books, .. } = self;
+        let base = core.routers[router as usize].port_base;
+        SensedQueues { core, control, occupancy: books.occupancy(), base }
+    }
+
+    /// Shows queues that have changed to the routing algorithm.
+    #[inline]
+    pub(crate) fn show_changed(&mut self) {
+        let Self { core, control, books, agents, .. } = self;
+        agents.show_changed((core.first_router, core.now), |router| {
+            let base = core.routers[router as usize].port_base;
+            SensedQueues { core, control, occupancy: books.occupancy(), base }
+        });
+    }
+
+    /// Is there room in an output for a head that requests it?
+    #[inline(always)]
+    pub(crate) fn room(&self, out: u32, request: OutputRequest) -> Room {
+        let Core { model, outputs, credits, now, .. } = &self.core;
+        let output = &outputs[out as usize];
+        if output.busy_until > *now {
+            return Room::From(output.busy_until);
+        }
+        if !M::Control::has_room(model, output, credits, request) {
+            return Room::WithCredits;
+        }
+        // A head that would not wait for its link fits, and the buffer holds the largest packet.
+        let end = output.link_free.max(*now) + u32::from(request.size);
+        if end - now > model.output_buffer {
+            return Room::From(end - model.output_buffer);
+        }
+        Room::Enough
+    }
+
+    /// Stores a packet whose head arrives at an input port.
+    #[inline(always)]
+    pub(crate) fn store(&mut self, Flight { packet, to, .. }: Flight) -> u32 {
+        let Self { core, agents, .. } = self;
+        let index = core.pool.insert(packet, core.now);
+        let (port, vc) = (to.port(), to.vc());
+        if M::Books::KEPT
+            && agents.watches.injections
+            && core.inputs[port as usize].kind == PortKind::Host
+        {
+            let queue = core.injection_queue(port, vc);
+            agents.note_injection((port, vc), queue, Injection::Entered, packet.header);
+        }
+        index
+    }
+
+    /// Stores a packet whose head arrives at an input port where a VC is one queue. If it is the head of that
+    /// queue now, says so.
+    #[inline(always)]
+    pub(crate) fn enqueue(&mut self, flight: Flight) -> (u32, bool) {
+        let index = self.store(flight);
+        let Self { core, agents, .. } = self;
+        let (port, vc) = (flight.to.port(), flight.to.vc());
+        let input = &mut core.inputs[port as usize];
+        let queue = &mut core.queues[input.queues as usize + usize::from(vc)];
+        if queue.head != NONE {
+            let tail = std::mem::replace(&mut queue.tail, index);
+            core.pool[tail].next = index;
+            return (index, false);
+        }
+        (queue.head, queue.tail) = (index, index);
+        input.occupied |= 1 << vc;
+        let queue = input.queues + u32::from(vc);
+        if let Some(follows) = agents.follows {
+            self.lookahead_route(follows, port, queue, index);
+        }
+        (index, true)
+    }
+
+    /// A packet that has become the head of a queue follows its path, if it has one.
+    #[inline(always)]
+    fn lookahead_route(&mut self, follows: Follows, port: u32, queue: u32, head: u32) {
+        if self.core.pool[head].packet.header.place == 0 && !follows.at_source {
+            return;
+        }
+        let vc = (queue - self.core.inputs[port as usize].queues) as u8;
+        self.core.queues[queue as usize].request =
+            self.route((port as usize, vc), head, Some(follows));
+    }
+
+    /// Decides where a packet goes that is at an input port, in a VC: the head of a queue, or one that
+    /// has just arrived. It follows its path, or the routing algorithm is asked.
+    #[inline(always)]
+    pub(crate) fn route(
+        &mut self,
+        at: (usize, u8),
+        packet: u32,
+        follows: Option<Follows>,
+    ) -> OutputRequest {
+        let core = &mut self.core;
+        let router = RouterId(core.first_router + core.inputs[at.0].router);
+        let Packet { header, port, size, .. } = &mut core.pool[packet].packet;
+        let (port, size) = (*port, *size);
+        header.arrive(router);
+        if header.ends_at(router) {
+            return OutputRequest::new(size, Hop { port, vc: VcId(0), place: 0 });
+        }
+        let Some(Follows { vc_use, .. }) = follows else {
+            return OutputRequest::new(size, self.decide(at, packet));
+        };
+        let hop = follow(&*core.model.topology, router, header, vc_use);
+        debug_assert_eq!(hop, self.decide(at, packet), "the algorithm keeps its word");
+        OutputRequest::new(size, hop)
+    }
+
+    /// Asks the routing algorithm where a packet goes.
+    #[inline(always)]
+    fn decide(&mut self, (input, vc): (usize, u8), packet: u32) -> Hop {
+        let Self { core, agents, control, books, .. } = self;
+        let Input { router, base, .. } = core.inputs[input];
+        let Router { id, .. } = core.routers[router as usize];
+        // Copies, so that the queues can be looked at meanwhile.
+        let Packet { mut header, port, size, .. } = core.pool[packet].packet;
+        let mut rng = core.routers[router as usize].rng.clone();
+        let now = core.now;
+        let queues = SensedQueues { core, control, occupancy: books.occupancy(), base };
+        let mut view = RouterView {
+            router: id,
+            input: PortId((input as u32 - base) as u16),
+            vc: VcId(vc),
+            port,
+            class: 0,
+            now,
+            size,
+            queues: &queues,
+            rng: &mut rng,
+        };
+        let hop = agents.routing.route(&mut view, &mut header);
+        core.pool[packet].packet.header = header;
+        core.routers[router as usize].rng = rng;
+        hop
+    }
+
+    /// Of the VCs of its class, a head takes the one with most credits, and the first of these.
+    pub(crate) fn take_emptiest(&mut self, base: u32, queue: usize) {
+        let Core { model, outputs, queues, credits, .. } = &mut self.core;
+        let request = &mut queues[queue].request;
+        let output = &outputs[(base + u32::from(request.out)) as usize];
+        if output.kind != PortKind::Link {
+            return;
+        }
+        let classes = model.shared_by[usize::from(output.class)];
+        let vc = &mut request.vc;
+        let mut mate = *vc % classes;
+        let (mut emptiest, mut most) = (mate, output.credits(credits, mate));
+        while output.vcs - mate > classes {
+            mate += classes;
+            let free = output.credits(credits, mate);
+            // Without branches: hardly predictable.
+            emptiest = select_unpredictable(free > most, mate, emptiest);
+            most = most.max(free);
+        }
+        *vc = emptiest;
+    }
+
+    /// Moves the head of a queue, that of the requested VC of an input port, or one of its VOQs, to the output
+    /// that it requests, whose pointer may move on: it traverses the switch.
+    #[inline(always)]
+    pub(crate) fn commit_grant(
+        &mut self,
+        (input_index, out): (u32, u32),
+        voq: Option<usize>,
+        turn: bool,
+    ) {
+        let Core { inputs, queues, pool, model, now, .. } = &mut self.core;
+        let now = *now;
+        let input = &mut inputs[input_index as usize];
+        let in_vc = input.requested_vc;
+        let queue = voq.unwrap_or(input.queues as usize + usize::from(in_vc));
+        let head = &mut queues[queue];
+        let request = head.request;
+        let size = u32::from(request.size);
+        let packet = head.head;
+        let (next, arrival) = pool.remove(packet);
+
+        // The next packet of the VC becomes its head.
+        (head.head, head.request.routed, head.request.seen) = (next, false, false);
+        if M::Books::KEPT {
+            input.sent = request;
+        }
+        input.occupied &= !(u64::from(next == NONE) << in_vc);
+
+        // The crossbar is held until the tail has passed. The tail of an injected packet is already
+        // in the queue.
+        let injection = input.kind == PortKind::Host;
+        let tail = if injection { now + 1 } else { arrival + size };
+        let (read_until, write_until) = model.crossbar.held(now, tail, size);
+        let blocked = now - arrival.max(input.busy_until);
+        input.busy_until = read_until;
+        if model.allocator.pointer == Pointer::OnGrant {
+            input.pointer = in_vc + 1;
+        }
+        let more = input.occupied != 0;
+        let in_port = (input_index - input.base) as u16;
+        let grant = Grant {
+            input: input_index,
+            in_vc,
+            in_port,
+            out,
+            packet,
+            request,
+            injection,
+            blocked,
+            write_until,
+            turn,
+        };
+        let departure = M::Egress::take(self, &grant);
+        self.books.granted(&self.core, &mut self.agents, &grant, departure);
+        if more {
+            self.go_on(input_index, queue, read_until);
+        }
+    }
+
+    /// An input port has packets left, perhaps in the queue that it sends from until some cycle.
+    #[inline(always)]
+    fn go_on(&mut self, port: u32, queue: usize, until: Cycle) {
+        let next = self.core.queues[queue].head;
+        if let Some(follows) = self.agents.follows
+            && next != NONE
+        {
+            self.lookahead_route(follows, port, queue as u32, next);
+        }
+        self.core.schedule_wakeup(port, until);
+    }
+
+    /// A packet leaves its input: an injection queue, or a buffer whose room goes back to the sender.
+    #[inline(always)]
+    pub(crate) fn leave_input(&mut self, grant: &Grant) {
+        if !grant.injection {
+            self.control.release(&mut self.core, grant.input, grant.in_vc, grant.request.size);
+            return;
+        }
+        let Self { core, agents, hosts, .. } = self;
+        let (now, Input { router, upstream, .. }) = (core.now, &core.inputs[grant.input as usize]);
+        let (router, host) = (*router, upstream.port);
+        let header = core.pool[grant.packet].packet.header;
+        hosts.injected(core, grant.packet);
+        if M::Books::KEPT && agents.watches.injections {
+            let at = (grant.input, grant.in_vc);
+            agents.note_injection(at, core.injection_queue(at.0, at.1), Injection::Left, header);
+        }
+        let size = u32::from(grant.request.size);
+        let state = &mut core.hosts[host as usize];
+        *state.queued_mut(&mut core.queued, grant.in_vc) -= size;
+        core.collector.injected += 1;
+        if core.collector.covers(now) {
+            state.injected += u64::from(size);
+            core.collector.injected_packets += 1;
+            core.collector.injected_phits += u64::from(size);
+            core.collector.blocked += u64::from(grant.blocked);
+            core.paths[router as usize][header.kind.index()] += 1;
+        }
+        hosts.refill(core, host);
+    }
+
+    /// A packet leaves for another router.
+    #[inline(always)]
+    pub(crate) fn depart(&mut self, grant: &Grant, link: Link, at: Cycle) {
+        let Self { core, hosts, .. } = self;
+        let packet = &core.pool[grant.packet].packet;
+        let hops = packet.header.hops + 1;
+        // Copied once, from memory to memory, and changed there.
+        let flight = if link.partition == core.index {
+            core.arrivals.place(at)
+        } else {
+            let arrivals = &mut core.outbox[link.partition as usize].arrivals;
+            arrivals.push(Flight::default());
+            let last = arrivals.len() - 1;
+            &mut arrivals[last]
+        };
+        flight.packet = *packet;
+        flight.packet.header.place = grant.request.hop_position;
+        flight.packet.header.hops = hops;
+        (flight.to, flight.at) = (BufferId::new(link.port, grant.request.vc), at);
+        if link.partition != core.index {
+            let word = packet.host_word;
+            hosts.post(core, link.partition, word);
+        }
+    }
+
+    /// A packet leaves the network; its last phit is consumed in the cycle before `delivered`.
+    #[inline(always)]
+    pub(crate) fn eject(&mut self, host: u32, packet: u32, delivered: Cycle) {
+        let Self { core, hosts, .. } = self;
+        let injected = hosts.deliver(core, host, packet, delivered);
+        let Packet { generated, header, size, .. } = core.pool[packet].packet;
+        let Header { hops, kind, .. } = header;
+        let sample = Delivery { generated, injected, delivered, size, hops, kind };
+        if core.collector.deliver(&sample) {
+            let host: &mut Host = &mut core.hosts[host as usize];
+            host.accepted += u32::from(size);
+        }
+    }
+
+    /// Does a head that has been routed lack credits?
+    pub(crate) fn credit_blocked(&self, base: u32, request: &OutputRequest) -> bool {
+        let core = &self.core;
+        let output: &Output = core.requested(base, request);
+        output.kind == PortKind::Link
+            && !M::Control::has_room(&core.model, output, &core.credits, *request)
+    }
+}

@@ -1,0 +1,89 @@
+//! Hosts that generate synthetic traffic, whatever happens to it.
+
+use super::{Entering, Hosts, Interfaces};
+use crate::ids::{Cycle, HostId};
+use crate::kernel::core::Core;
+use crate::kernel::core::mail::Mail;
+use crate::kernel::core::packet::{BufferId, Packet};
+use crate::kernel::model::Model;
+use crate::routing::Header;
+
+/// Nothing but synthetic traffic: a packet's word is the cycle in which it left its injection queue.
+pub(crate) struct Open;
+
+/// Generates a packet of the synthetic traffic, if it is time and if the injection queue has room.
+#[inline(always)]
+pub(crate) fn generate(
+    core: &mut Core,
+    index: u32,
+    host_word: impl FnOnce() -> u32,
+) -> Option<Entering> {
+    let Core { model, hosts, queued, collector, generations, now, .. } = core;
+    let now = *now;
+    let host = &mut hosts[index as usize];
+    if host.next > now {
+        let at = host.next.min(now + generations.horizon());
+        generations.push(at, index);
+        return None;
+    }
+    let traffic = &model.traffic;
+    let demand = traffic.demand(host.id, &mut host.source, now);
+    host.next = traffic.next(host.id, &mut host.source, Some(now));
+    if host.next != Cycle::MAX {
+        let at = host.next.min(now + generations.horizon());
+        generations.push(at, index);
+    }
+    let size = u32::from(demand.size);
+    let measured = collector.covers(now);
+    collector.attempted_phits += u64::from(measured) * u64::from(size);
+    let class = model.flows.class(host.id, demand.destination);
+    let waiting = host.queued_mut(queued, class);
+    if model.injection_queue - *waiting < size {
+        collector.refused += 1;
+        return None;
+    }
+    *waiting += size;
+    collector.generated += 1;
+    collector.generated_phits += u64::from(measured) * u64::from(size);
+    let (router, port) = model.topology.home_of(demand.destination);
+    let header = Header::new(router);
+    let packet = Packet { generated: now, host_word: host_word(), header, port, size: demand.size };
+    Some((packet, BufferId::new(host.port, class)))
+}
+
+impl Hosts for Open {
+    fn new(_model: &Model, _horizon: Cycle) -> Self {
+        Self
+    }
+
+    fn add(&mut self, _model: &Model, _host: u32, _id: HostId) -> Option<Cycle> {
+        None
+    }
+
+    #[inline(always)]
+    fn generate(&mut self, core: &mut Core, host: u32) -> Option<Entering> {
+        generate(core, host, || 0)
+    }
+
+    fn advance(&mut self, _core: &mut Core, _entering: &mut Vec<Entering>) {}
+
+    #[inline(always)]
+    fn injected(&mut self, core: &mut Core, packet: u32) {
+        core.pool[packet].packet.host_word = core.now;
+    }
+
+    fn refill(&mut self, _core: &mut Core, _host: u32) {}
+
+    #[inline(always)]
+    fn deliver(&mut self, core: &Core, _host: u32, packet: u32, _delivered: Cycle) -> Cycle {
+        core.pool[packet].packet.host_word
+    }
+
+    fn post(&mut self, _core: &mut Core, _partition: u32, _tag: u32) {}
+
+    fn receive(&mut self, _mail: &mut Mail) {}
+
+    fn interfaces(&self) -> Option<&Interfaces> {
+        None
+    }
+}

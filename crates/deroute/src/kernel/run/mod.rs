@@ -1,0 +1,264 @@
+//! Running a network: warm-up, measurement, windows of time, checks on the way.
+
+pub(crate) mod agent_samples;
+mod checks;
+pub(crate) mod congestion;
+mod division;
+mod jobs;
+mod summary;
+mod windows;
+
+use std::sync::Arc;
+
+use self::division::{Division, divide};
+use self::windows::Post;
+use super::books::{cycle, describe};
+use super::inspect::{Inspect, Network};
+use super::machine::Machine;
+use super::model::{Model, WarmupTimes};
+use super::partition::Partition;
+use super::{Progress, RunError, RunOptions, Watcher};
+use crate::ids::Cycle;
+use crate::outcome::Outcome;
+use crate::probe::collect::Bins;
+use crate::spec::Spec;
+
+pub(crate) use self::jobs::footprint as jobs_footprint;
+
+/// Runs a model on a machine that can.
+pub(crate) fn run<M: Machine>(
+    (spec, model): (&Spec, &Arc<Model>),
+    options: &RunOptions,
+    watch: &mut Watcher<'_>,
+) -> Result<Outcome, RunError> {
+    let mut network = Running::<M>::new(model, options, spec.checks.dependencies);
+    network.full_checks = spec.checks.full;
+    if model.jobs.is_some() {
+        network.run_jobs(watch)?;
+        network.audit()?;
+        return Ok(summary::outcome(&network, true, spec.probes.links));
+    }
+    let warmed_up = network.warm_up(watch)?;
+    network.measure(watch)?;
+    network.audit()?;
+    Ok(summary::outcome(&network, warmed_up, spec.probes.links))
+}
+
+/// A network in motion.
+struct Running<M: Machine> {
+    model: Arc<Model>,
+    partitions: Vec<Partition<M>>,
+    /// First router of each partition, and the total.
+    firsts: Vec<u32>,
+    /// Cycles that a partition may run alone.
+    lookahead: Cycle,
+    /// The same, at most, were every domain a partition: does not depend on how many there are.
+    window: Cycle,
+    post: Post,
+    now: Cycle,
+    full_checks: bool,
+    /// Cycle from which on packets are to be counted again.
+    recount: Cycle,
+    watchdog: checks::Watchdog,
+    /// Samples of the agents, once the measurement is planned.
+    samples: Option<agent_samples::Samples>,
+    /// Samples of the congestion trees, once the measurement is planned.
+    trees: Option<congestion::Samples>,
+}
+
+/// Cycles that several partitions per thread should run alone at least.
+const SHORTEST_WINDOW: Cycle = 24;
+/// Host-cycles between looks at the whole network: about a second of work.
+const CHUNK: u32 = 5_000_000;
+/// Cycles between two counts of all packets, which in a large network take as long as some cycles.
+const RECOUNT: Cycle = 1_000;
+
+impl<M: Machine> Running<M> {
+    fn new(model: &Arc<Model>, options: &RunOptions, record: bool) -> Self {
+        let port_bases = model.port_bases();
+        let mut firsts = divide(&*model.topology, options);
+        let division = Division { model, port_bases: &port_bases, firsts: &firsts };
+        if options.partitions.is_none() && division.lookahead() < SHORTEST_WINDOW {
+            // Caches would be filled anew all the time: as few as there are threads.
+            let few = RunOptions { partitions: Some(options.threads.max(1)), ..options.clone() };
+            firsts = divide(&*model.topology, &few);
+        }
+        let division = Division { model, port_bases: &port_bases, firsts: &firsts };
+        let count = firsts.len() as u32 - 1;
+        let partitions: Vec<_> = (0..count).map(|i| division.build(i, record)).collect();
+        let lookahead_of =
+            |firsts: &[u32]| Division { model, port_bases: &port_bases, firsts }.lookahead();
+        let finest = RunOptions { partitions: Some(usize::MAX), ..options.clone() };
+        let window = lookahead_of(&divide(&*model.topology, &finest)).clamp(1, 1_000);
+        let lookahead = lookahead_of(&firsts);
+        Self {
+            model: Arc::clone(model),
+            partitions,
+            lookahead,
+            window,
+            firsts,
+            post: Post::new(count as usize, options.threads),
+            now: 0,
+            full_checks: false,
+            recount: 0,
+            watchdog: checks::Watchdog::new(model.times.watchdog),
+            samples: None,
+            trees: None,
+        }
+    }
+
+    /// Runs to the end of the warm-up and opens the measurement. Says whether it was reached.
+    fn warm_up(&mut self, watch: &mut Watcher<'_>) -> Result<bool, RunError> {
+        let times = self.model.times;
+        match times.warmup {
+            WarmupTimes::Fixed(warmup) => {
+                self.open(warmup);
+                self.advance(warmup, u64::from(warmup) + u64::from(times.measure), watch)?;
+                Ok(true)
+            }
+            WarmupTimes::Automatic { interval, limit, growth } => {
+                self.observe(interval, limit);
+                let total = u64::from(limit) + u64::from(times.measure);
+                let mut warmed_up = false;
+                while !warmed_up && self.now < limit {
+                    let step = if growth.is_some() { interval } else { 5 * interval };
+                    let to = self.now.saturating_add(step).min(limit);
+                    self.advance(to, total, watch)?;
+                    let series = self.intervals(interval);
+                    warmed_up = match growth {
+                        None => summary::mser_accepts(&series),
+                        Some(window) => summary::stopped_growing(&series, window),
+                    };
+                }
+                // What was granted before may still be delivered: begin after that.
+                let margin = self.model.delivery().min(1 << 20);
+                self.open(self.now + margin);
+                self.advance(self.now + margin, total, watch)?;
+                Ok(warmed_up)
+            }
+        }
+    }
+
+    fn measure(&mut self, watch: &mut Watcher<'_>) -> Result<(), RunError> {
+        let end = self.partitions[0].path.core.collector.to;
+        self.advance(end, u64::from(end), watch)
+    }
+
+    /// Measures from cycle `from` on.
+    fn open(&mut self, from: Cycle) {
+        let times = self.model.times;
+        let to = from.saturating_add(times.measure);
+        let start = from - times.series.map_or(0, |(_, before)| before).min(from);
+        self.samples = agent_samples::Samples::new(&self.model, self.now, start);
+        self.trees = congestion::Samples::new(&self.model, self.now, start);
+        for partition in &mut self.partitions {
+            let collector = &mut partition.path.core.collector;
+            (collector.from, collector.to) = (from, to);
+            if let Some((width, _)) = times.series {
+                let bins = ((to - start) / width) as usize;
+                collector.by_generation = Bins::new(start, width, bins);
+                collector.by_delivery = Bins::new(start, width, bins);
+            }
+        }
+    }
+
+    /// Records the mean latency per interval during the warm-up.
+    fn observe(&mut self, interval: Cycle, limit: Cycle) {
+        for partition in &mut self.partitions {
+            partition.path.core.collector.intervals =
+                Bins::new(0, interval, (limit / interval) as usize);
+        }
+    }
+
+    /// Mean latency of each interval that is over.
+    fn intervals(&self, interval: Cycle) -> Vec<f64> {
+        let mut bins = Bins::default();
+        for partition in &self.partitions {
+            bins.merge(&partition.path.core.collector.intervals);
+        }
+        let complete = (self.now / interval) as usize;
+        let all = bins.bins().iter().take(complete);
+        // Intervals without a delivery say nothing about the latency.
+        let full = all.filter(|sums| sums.packets > 0);
+        full.map(|sums| sums.latency as f64 / sums.packets as f64).collect()
+    }
+
+    /// Cycles between two looks at whether the jobs have ended.
+    fn chunk(&self) -> Cycle {
+        (CHUNK / self.model.topology.hosts()).clamp(20, 1_000)
+    }
+
+    /// Runs to cycle `to`, with the checks on the way.
+    fn advance(&mut self, to: Cycle, of: u64, watch: &mut Watcher<'_>) -> Result<(), RunError> {
+        // Whole windows, which a large network needs to keep what it has fetched.
+        let chunk = self.chunk().next_multiple_of(self.window);
+        while self.now < to {
+            let mut next = self.now.saturating_add(chunk).min(to);
+            if let Some(samples) = &mut self.samples {
+                let parts = self.partitions.iter_mut().map(|own| own as &mut dyn Inspect);
+                samples.take(parts, self.now);
+                next = next.min(samples.next());
+            }
+            if let Some(trees) = &mut self.trees {
+                trees.take(&network(&self.model, &self.partitions, &self.firsts, self.now));
+                next = next.min(trees.next());
+            }
+            self.post.run(&mut self.partitions, next, self.lookahead);
+            self.now = next;
+            if self.now >= self.recount || self.now == to {
+                self.recount = self.now.saturating_add(RECOUNT);
+                self.check()?;
+            }
+            if self.watchdog.is_due(self.now) {
+                let Self { model, partitions, firsts, watchdog, now, .. } = self;
+                watchdog.look(&network(model, partitions, firsts, *now))?;
+            }
+            let progress = Progress { cycle: u64::from(self.now), of };
+            if watch(progress).is_break() {
+                return Err(RunError::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
+    /// What checks, samples and results look at.
+    fn network(&self) -> Network<'_> {
+        network(&self.model, &self.partitions, &self.firsts, self.now)
+    }
+
+    fn check(&self) -> Result<(), RunError> {
+        let network = self.network();
+        checks::conservation(&network)?;
+        if self.full_checks {
+            checks::full(&network)?;
+        }
+        Ok(())
+    }
+
+    /// Looks for a cycle among the dependencies that were recorded.
+    fn audit(&self) -> Result<(), RunError> {
+        let mut pairs = Vec::new();
+        for (partition, first) in self.network().parts() {
+            let Some(observed) = partition.dependencies() else { return Ok(()) };
+            pairs.extend(observed.pairs(&self.model, first));
+        }
+        match cycle(&pairs) {
+            None => Ok(()),
+            Some(cycle) => Err(RunError::Deadlock(format!(
+                "the channel dependencies of this run form a cycle: {}",
+                describe(&cycle)
+            ))),
+        }
+    }
+}
+
+/// Partitions as checks, samples and results look at them.
+fn network<'a, M: Machine>(
+    model: &'a Model,
+    partitions: &'a [Partition<M>],
+    firsts: &'a [u32],
+    now: Cycle,
+) -> Network<'a> {
+    let partitions = partitions.iter().map(|partition| partition as &dyn Inspect).collect();
+    Network { model, partitions, firsts, now }
+}
