@@ -27,7 +27,6 @@ LONGER_THAN_400 = {
     "crates/deroute/src/spec/mod.rs",
     "crates/deroute/src/topology/dragonfly.rs",
     "crates/deroute/src/traffic/hotspots.rs",
-    "crates/deroute/src/traffic/mod.rs",
     "crates/deroute/tests/suite/bad_input/mod.rs",
     "crates/deroute/tests/suite/equality.rs",
     "crates/deroute/tests/suite/spec_fuzz/mod.rs",

@@ -94,7 +94,7 @@ pub struct Size {
 /// Loads over the measurement, in phits per host and cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Load {
-    /// What the spec asks for.
+    /// What the spec asks for; a host that has nobody to send to offers nothing.
     pub offered: f64,
     /// What the hosts tried to generate.
     pub attempted: f64,
@@ -155,7 +155,8 @@ pub struct Percentile {
     pub cycles: u64,
 }
 
-/// Fairness of the load that left the injection queues in the measurement.
+/// Fairness of the load that left the injection queues in the measurement. Hosts to which the traffic gives
+/// nobody to send to do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
     /// Jain's index over hosts: 1 is fair, 1/N is one host taking all.

@@ -60,7 +60,8 @@ pub struct Hotspot {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Sources {
-    /// Every host but the destinations of `any`, `each` and `scattered`.
+    /// Every host that sends anything under the pattern, but the destinations of `any`, `each` and
+    /// `scattered`.
     #[default]
     All,
     /// These.
@@ -128,16 +129,20 @@ pub(super) struct Hotspots {
     spots: Vec<Spot>,
 }
 
+/// What hot spots are built from.
+pub(super) struct Site<'a> {
+    pub(super) scale: &'a Scale,
+    pub(super) setting: &'a Setting<'a>,
+    /// `None` if it is not known in advance.
+    pub(super) measure_from: Option<Cycle>,
+    /// Does the pattern give this host anybody to send to?
+    pub(super) sends: &'a dyn Fn(HostId) -> bool,
+}
+
 impl Hotspots {
-    pub(super) fn build(
-        specs: &[Hotspot],
-        scale: &Scale,
-        setting: &Setting<'_>,
-        measure_from: Option<Cycle>,
-    ) -> Result<Self, SpecError> {
-        let build = |(i, spec): (usize, &Hotspot)| {
-            spot(spec, &format!("traffic.hotspots[{i}]"), scale, setting, measure_from)
-        };
+    pub(super) fn build(specs: &[Hotspot], site: &Site<'_>) -> Result<Self, SpecError> {
+        let build =
+            |(i, spec): (usize, &Hotspot)| spot(spec, &format!("traffic.hotspots[{i}]"), site);
         Ok(Self { spots: specs.iter().enumerate().map(build).collect::<Result<_, _>>()? })
     }
 
@@ -164,13 +169,8 @@ impl Spot {
     }
 }
 
-fn spot(
-    spec: &Hotspot,
-    path: &str,
-    scale: &Scale,
-    setting: &Setting<'_>,
-    measure_from: Option<Cycle>,
-) -> Result<Spot, SpecError> {
+fn spot(spec: &Hotspot, path: &str, site: &Site<'_>) -> Result<Spot, SpecError> {
+    let Site { scale, setting, measure_from, sends: _ } = site;
     let time = |key: &str, quantity: &Option<Quantity>, default| {
         let Some(quantity) = quantity else { return Ok(default) };
         let at = format!("{path}.{key}");
@@ -178,7 +178,7 @@ fn spot(
             let message = "a time needs a warm-up of fixed length to be counted from";
             return Err(SpecError::new(at, message).choices(["run.warmup = 60000"]));
         };
-        let cycles = scale.cycles(&at, quantity)?.saturating_add(start.into());
+        let cycles = scale.cycles(&at, quantity)?.saturating_add((*start).into());
         Ok(u32::try_from(cycles).unwrap_or(Cycle::MAX))
     };
     let (from, to) = (time("start", &spec.start, 0)?, time("stop", &spec.stop, Cycle::MAX)?);
@@ -195,7 +195,7 @@ fn spot(
         Destinations::UpPorts { .. } => Vec::new(),
         _ => lists.iter().flatten().copied().collect(),
     };
-    let sources = sources(&spec.sources, &format!("{path}.sources"), setting, &hot)?;
+    let sources = sources(&spec.sources, &format!("{path}.sources"), site, &hot)?;
     let hosts = setting.topology.hosts();
     let mut targets_of = vec![COLD; hosts as usize];
     let each = lists.len() / (hosts / subtree) as usize;
@@ -234,18 +234,27 @@ fn listed(list: &[u32], path: &str, hosts: u32) -> Result<Vec<u32>, SpecError> {
 fn sources(
     spec: &Sources,
     path: &str,
-    setting: &Setting<'_>,
+    site: &Site<'_>,
     hot: &[u32],
 ) -> Result<Vec<u32>, SpecError> {
+    let Site { setting, sends, .. } = site;
     let hosts = setting.topology.hosts();
-    let mut all: Vec<u32> = (0..hosts).filter(|host| !hot.contains(host)).collect();
+    let eligible = |host: &u32| sends(HostId(*host)) && !hot.contains(host);
+    let mut all: Vec<u32> = (0..hosts).filter(eligible).collect();
     let count = |share: f64, key: &str| {
         part(share, &format!("{path}.{key}.share"))?;
         Ok(((share * f64::from(hosts)).round() as usize).clamp(1, all.len().max(1)))
     };
     let mut chosen = match spec {
         Sources::All => all,
-        Sources::Hosts(list) => listed(list, &format!("{path}.hosts"), hosts)?,
+        Sources::Hosts(list) => {
+            let list = listed(list, &format!("{path}.hosts"), hosts)?;
+            if let Some(i) = list.iter().position(|&host| !sends(HostId(host))) {
+                let message = format!("host {} sends nothing under the pattern", list[i]);
+                return Err(SpecError::new(format!("{path}.hosts[{i}]"), message));
+            }
+            list
+        }
         Sources::Random { share, seed } => {
             let count = count(*share, "random")?;
             let mut rng = Stream::new(seed.unwrap_or(setting.seed), Owner::Network);
@@ -433,7 +442,8 @@ mod tests {
         let (sources, share, start, stop) = (Sources::All, 1.0, None, None);
         let spec = Hotspot { sources, destinations, share, start, stop };
         let scale = Scale::new("1 ns", "25 B").unwrap();
-        let hot = spot(&spec, "", &scale, &setting, None).unwrap();
+        let site = Site { scale: &scale, setting: &setting, measure_from: None, sends: &|_| true };
+        let hot = spot(&spec, "", &site).unwrap();
         for host in 0..11_664 {
             assert_eq!(usize::from(hot.targets_of[host]), host / 324 * 2 + host % 2);
         }
@@ -452,12 +462,14 @@ mod tests {
             stop: None,
         };
         let scale = Scale::new("1 ns", "25 B").unwrap();
+        let measure_from = Some(50);
+        let site = Site { scale: &scale, setting: &setting, measure_from, sends: &|_| true };
         for sources in [
             Sources::Random { share: 0.1, seed: None },
             Sources::Even { share: 0.1 },
             Sources::Hosts((100..143).collect()),
         ] {
-            let hot = spot(&spec(sources), "", &scale, &setting, Some(50)).unwrap();
+            let hot = spot(&spec(sources), "", &site).unwrap();
             let count = |n| hot.targets_of.iter().filter(|targets| **targets == n).count();
             assert_eq!((count(0), count(1)), (22, 21));
             assert_eq!((hot.targets_of[5], hot.targets_of[9]), (COLD, COLD));

@@ -2,7 +2,6 @@
 //!
 //! # What it does
 //! The complement of a coordinate `c` along a dimension of width `w` is `w - 1 - c`.
-//! - `bit_complement` (BC): every coordinate is complemented, and the host's place on its router.
 //! - `complement` (URB): one coordinate is complemented, the others and the place are uniform.
 //! - `swap2` (S2): hosts with an even place complement the first coordinate, the others the second.
 //! - `dimension_complement_reverse` (DCR): the first coordinate becomes the complement of the last, those
@@ -32,7 +31,6 @@ use crate::topology::Lattice;
 /// Which coordinates are complemented.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
-    All,
     One(usize),
     Swap2,
     Reverse,
@@ -54,10 +52,6 @@ impl Complement {
         let (router, place) = (RouterId(source.0 / hosts), source.0 % hosts);
         let mut drawn = |router, dim| lattice.moved(router, dim, rng.below(lattice.width(dim)));
         let (to, place) = match self.kind {
-            Kind::All => {
-                let all = (0..lattice.dims()).fold(router, |to, dim| self.flip(to, dim));
-                (all, Some(hosts - 1 - place))
-            }
             Kind::One(one) => {
                 let others = (0..lattice.dims()).filter(|&dim| dim != one);
                 (others.fold(self.flip(router, one), &mut drawn), None)
@@ -105,9 +99,6 @@ pub(super) fn build(
             return refuse(message, &format!("1 to {dims}"));
         }
         Kind::One(dim) if dims == 1 && odd(dim) && lattice.hosts() == 1 => {
-            return refuse("the host in the middle would send to itself".into(), "an even width");
-        }
-        Kind::All if (0..dims).all(odd) && lattice.hosts() % 2 == 1 => {
             return refuse("the host in the middle would send to itself".into(), "an even width");
         }
         Kind::Swap2 | Kind::Reverse if dims < 2 => {

@@ -4,13 +4,26 @@
 //! add a pattern: a file, a variant in `spec.rs`, a line in [`pattern`].
 
 mod adversarial;
+mod bit_complement;
+mod bit_reverse;
+mod bit_rotation;
+mod butterfly;
+mod fixed;
 mod hotspots;
 mod lattice;
 mod mix;
+mod neighbour;
 mod permutation;
+mod ring;
+mod shift;
+mod shuffle;
+mod sizes;
 pub mod spec;
+mod tornado;
+mod transpose;
 mod uniform;
 
+use self::sizes::Sizes;
 use crate::ids::{Cycle, HostId};
 use crate::rng::{Geometric, Owner, Stream};
 use crate::spec::{Scale, SpecError};
@@ -18,8 +31,13 @@ use crate::topology::Topology;
 
 /// Chooses destinations.
 pub trait Pattern: Send + Sync {
-    /// Draws the destination of a packet from `source`; never `source` itself.
+    /// Draws the destination of a packet from `source`, which `sends`; never `source` itself.
     fn draw(&self, source: HostId, rng: &mut Stream) -> HostId;
+
+    /// Has `source` anybody to send to? Every host has, by default; one that has not is silent.
+    fn sends(&self, _source: HostId) -> bool {
+        true
+    }
 }
 
 /// What a pattern is built from.
@@ -47,7 +65,15 @@ pub fn pattern(
             adversarial::consecutive(*groups, path, setting)
         }
         spec::Pattern::Permutation { seed } => permutation::build(*seed, path, setting),
-        spec::Pattern::BitComplement => lattice::build(lattice::Kind::All, path, setting),
+        spec::Pattern::BitComplement => bit_complement::build(path, setting),
+        spec::Pattern::BitReverse => bit_reverse::build(path, setting),
+        spec::Pattern::BitRotation { by } => bit_rotation::build(*by, path, setting),
+        spec::Pattern::Shuffle => shuffle::build(path, setting),
+        spec::Pattern::Butterfly => butterfly::build(path, setting),
+        spec::Pattern::Transpose => transpose::build(path, setting),
+        spec::Pattern::Tornado { ring } => tornado::build(*ring, path, setting),
+        spec::Pattern::Neighbour { ring } => neighbour::build(*ring, path, setting),
+        spec::Pattern::Shift { by } => shift::build(*by, path, setting),
         spec::Pattern::Complement { dimension } => {
             let one = lattice::Kind::One((*dimension as usize).wrapping_sub(1));
             lattice::build(one, &format!("{path}.complement.dimension"), setting)
@@ -57,97 +83,6 @@ pub fn pattern(
             lattice::build(lattice::Kind::Reverse, path, setting)
         }
         spec::Pattern::Mix(shares) => mix::build(shares, path, setting),
-    }
-}
-
-/// Distribution of packet sizes in phits.
-#[derive(Clone, Debug)]
-enum Sizes {
-    Fixed(u16),
-    Uniform { min: u16, span: u32 },
-    Mix { total: u32, sizes: Vec<(u32, u16)> },
-}
-
-impl Sizes {
-    fn build(spec: &spec::PacketSize, scale: &Scale) -> Result<Self, SpecError> {
-        let phits = |path: &str, quantity: &crate::spec::Quantity| {
-            let size = scale.phits(path, quantity)?;
-            u16::try_from(size).ok().filter(|s| *s > 0).ok_or_else(|| {
-                let message = format!("{size} phits is no packet size");
-                SpecError::new(path, message).choices(["1 to 65535 phits"])
-            })
-        };
-        let path = "traffic.packet_size";
-        match spec {
-            spec::PacketSize::Fixed(size) => Ok(Self::Fixed(phits(path, size)?)),
-            spec::PacketSize::Uniform(range) => {
-                let min = phits(&format!("{path}.min"), &range.min)?;
-                let max = phits(&format!("{path}.max"), &range.max)?;
-                if max < min {
-                    let message = format!("{max} phits is less than min = {min}");
-                    return Err(SpecError::new(format!("{path}.max"), message));
-                }
-                Ok(Self::Uniform { min, span: u32::from(max - min) + 1 })
-            }
-            spec::PacketSize::Mix(list) => {
-                let mut total = 0u32;
-                let mut sizes = Vec::new();
-                for (i, entry) in list.iter().enumerate() {
-                    total = weigh(total, entry.weight, &format!("{path}[{i}].weight"))?;
-                    sizes.push((total, phits(&format!("{path}[{i}].size"), &entry.size)?));
-                }
-                if sizes.is_empty() {
-                    return Err(SpecError::new(path, "an empty list has no packet size"));
-                }
-                Ok(Self::Mix { total, sizes })
-            }
-        }
-    }
-
-    fn mean(&self) -> f64 {
-        match self {
-            Self::Fixed(size) => f64::from(*size),
-            Self::Uniform { min, span } => f64::from(*min) + f64::from(span - 1) / 2.0,
-            Self::Mix { total, sizes } => {
-                let mut before = 0;
-                let sum: f64 = sizes
-                    .iter()
-                    .map(|(upto, size)| {
-                        let weight = upto - std::mem::replace(&mut before, *upto);
-                        f64::from(weight) * f64::from(*size)
-                    })
-                    .sum();
-                sum / f64::from(*total)
-            }
-        }
-    }
-
-    fn max(&self) -> u16 {
-        match self {
-            Self::Fixed(size) => *size,
-            Self::Uniform { min, span } => min + (span - 1) as u16,
-            Self::Mix { sizes, .. } => sizes.iter().map(|(_, size)| *size).max().unwrap_or(1),
-        }
-    }
-
-    fn min(&self) -> u16 {
-        match self {
-            Self::Fixed(size) => *size,
-            Self::Uniform { min, .. } => *min,
-            Self::Mix { sizes, .. } => sizes.iter().map(|(_, size)| *size).min().unwrap_or(1),
-        }
-    }
-
-    #[inline]
-    fn draw(&self, rng: &mut Stream) -> u16 {
-        match self {
-            Self::Fixed(size) => *size,
-            Self::Uniform { min, span } => min + rng.below(*span) as u16,
-            Self::Mix { total, sizes } => {
-                let ticket = rng.below(*total);
-                sizes[sizes.partition_point(|(upto, _)| *upto <= ticket)].1
-            }
-        }
     }
 }
 
@@ -181,6 +116,8 @@ struct Phase {
     load: f64,
     pace: Pace,
     pattern: Box<dyn Pattern>,
+    /// Share of the hosts that have anybody to send to.
+    senders: f64,
 }
 
 /// The traffic of every host, resolved.
@@ -227,7 +164,10 @@ impl Workload {
         let sizes = Sizes::build(&spec.packet_size, scale)?;
         let build = |from, load, load_path: &str, shape: &spec::Pattern, pattern_path: &str| {
             let pace = pace(&spec.injection, load, load_path, sizes.mean())?;
-            Ok(Phase { from, load, pace, pattern: pattern(shape, pattern_path, setting)? })
+            let pattern = pattern(shape, pattern_path, setting)?;
+            let hosts = setting.topology.hosts();
+            let sending = (0..hosts).filter(|host| pattern.sends(HostId(*host))).count();
+            Ok(Phase { from, load, pace, pattern, senders: sending as f64 / f64::from(hosts) })
         };
         let (mut load, mut shape) = (spec.load, &spec.pattern);
         let mut phases = vec![build(0, load, "traffic.load", shape, "traffic.pattern")?];
@@ -248,7 +188,9 @@ impl Workload {
             let (load_path, pattern_path) = (format!("{path}.load"), format!("{path}.pattern"));
             phases.push(build(from, load, &load_path, shape, &pattern_path)?);
         }
-        let hotspots = hotspots::Hotspots::build(&spec.hotspots, scale, setting, measure_from)?;
+        let sends = &|host| phases.iter().any(|phase| phase.pattern.sends(host));
+        let site = hotspots::Site { scale, setting, measure_from, sends };
+        let hotspots = hotspots::Hotspots::build(&spec.hotspots, &site)?;
         Ok(Self { sizes, phases, hotspots })
     }
 
@@ -262,13 +204,18 @@ impl Workload {
         self.phases.iter().all(|phase| matches!(phase.pace, Pace::Silent))
     }
 
-    /// Mean offered load over the cycles `from..to`.
+    /// Does `host` ever have anybody to send to?
+    pub fn sends(&self, host: HostId) -> bool {
+        self.phases.iter().any(|phase| phase.pattern.sends(host))
+    }
+
+    /// Mean offered load over all hosts, the silent ones included, and the cycles `from..to`.
     pub fn offered(&self, from: Cycle, to: Cycle) -> f64 {
         let mut sum = 0.0;
         for (i, phase) in self.phases.iter().enumerate() {
             let end = self.phases.get(i + 1).map_or(Cycle::MAX, |next| next.from);
             let cycles = end.min(to).saturating_sub(phase.from.max(from));
-            sum += phase.load * f64::from(cycles);
+            sum += phase.load * phase.senders * f64::from(cycles);
         }
         sum / f64::from(to - from)
     }
@@ -282,7 +229,7 @@ impl Workload {
     pub fn source(&self, host: HostId, seed: u64) -> (Source, Cycle) {
         let rng = Stream::new(seed, Owner::Host(host.0));
         let mut source = Source { rng, burst: 0, destination: host, size: 0, behind: 0 };
-        let first = self.next(host, &mut source, None);
+        let first = self.next_from(0, host, &mut source);
         (source, first)
     }
 
@@ -299,7 +246,7 @@ impl Workload {
     }
 
     /// The cycle of the first packet after `now`, or from cycle 0 on; `Cycle::MAX` if there is
-    /// none.
+    /// none. The host `sends`.
     #[inline]
     pub fn next(&self, host: HostId, source: &mut Source, now: Option<Cycle>) -> Cycle {
         // The process starts in the cycle after `now`, and anew at each change of phase.
@@ -339,6 +286,9 @@ impl Workload {
 impl Phase {
     /// Waiting time to the next packet, at least 1.
     fn wait(&self, host: HostId, source: &mut Source, sizes: &Sizes) -> Option<u32> {
+        if !self.pattern.sends(host) {
+            return None;
+        }
         match &self.pace {
             Pace::Silent => None,
             Pace::Bernoulli(law) => Some(law.draw(&mut source.rng)),

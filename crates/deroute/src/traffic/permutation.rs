@@ -18,14 +18,10 @@
 //! pattern = { permutation = { seed = 7 } }
 //! ```
 
+use super::fixed::Fixed;
 use super::{Pattern, Setting};
-use crate::ids::HostId;
 use crate::rng::{Owner, Stream};
 use crate::spec::SpecError;
-
-struct Permutation {
-    to: Vec<u32>,
-}
 
 pub(super) fn build(
     seed: Option<u64>,
@@ -44,11 +40,5 @@ pub(super) fn build(
             to.swap(last as usize, rng.below(last + 1) as usize);
         }
     }
-    Ok(Box::new(Permutation { to }))
-}
-
-impl Pattern for Permutation {
-    fn draw(&self, source: HostId, _rng: &mut Stream) -> HostId {
-        HostId(self.to[source.index()])
-    }
+    Fixed::build(to, path)
 }

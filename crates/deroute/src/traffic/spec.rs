@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use super::hotspots::{Destinations, Hotspot, Sources};
+pub use super::ring::Ring;
 use crate::spec::Quantity;
 
 /// Who sends how much to whom.
@@ -121,6 +122,10 @@ pub(super) fn full() -> f64 {
     1.0
 }
 
+fn one() -> u32 {
+    1
+}
+
 /// Traffic pattern: how destinations are chosen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -146,8 +151,41 @@ pub enum Pattern {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seed: Option<u64>,
     },
-    /// BC: the complement of every coordinate of a lattice, and of the place on the router.
+    /// BC: host i of N sends to host N - 1 - i: the complement of every bit, and in a lattice of every
+    /// coordinate and of the place on the router. An even number of hosts.
     BitComplement,
+    /// The bits of the host's number in reverse order. A power of two of hosts.
+    BitReverse,
+    /// The bits of the host's number rotated to the right. A power of two of hosts.
+    BitRotation {
+        /// Bits, 1 to one less than the number has. Default 1.
+        #[serde(default = "one")]
+        by: u32,
+    },
+    /// Perfect shuffle: the bits of the host's number rotated to the left by one. A power of two of hosts.
+    Shuffle,
+    /// The highest and the lowest bit of the host's number change places. A power of two of hosts.
+    Butterfly,
+    /// The transposition of a square matrix whose entries are the hosts. A square number of hosts.
+    Transpose,
+    /// Almost half-way around a ring: `ceil(k / 2) - 1` of `k`.
+    Tornado {
+        /// What is moved along a ring. Default `hosts`.
+        #[serde(default)]
+        ring: Ring,
+    },
+    /// To the next one on a ring.
+    Neighbour {
+        /// What is moved along a ring. Default `hosts`.
+        #[serde(default)]
+        ring: Ring,
+    },
+    /// Every host to the one `by` hosts ahead, around the end.
+    Shift {
+        /// Hosts ahead; negative is behind. Not a multiple of their number. Default: half of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<i64>,
+    },
     /// URB: the complement of one coordinate, uniform in the others.
     Complement {
         /// The dimension, counted from 1.

@@ -10,10 +10,12 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
 
+use crate::conformance::patterns::patterned;
 use crate::reference::Model;
 use crate::support::catalogue::{
-    DRAGONFLIES, GRAPH_ROUTINGS, GRAPHS, HOTSPOTS, INJECTIONS, LATTICE_PATTERNS, LATTICE_ROUTINGS,
-    LATTICES, PATTERNS, PLAIN_PATTERNS, QUEUINGS, ROUTINGS, SIZES, SWITCHES, TREE_ROUTINGS, TREES,
+    DRAGONFLIES, GRAPH_ROUTINGS, GRAPHS, HOST_PATTERNS, HOTSPOTS, INJECTIONS, LATTICE_PATTERNS,
+    LATTICE_ROUTINGS, LATTICES, PATTERNS, PLAIN_PATTERNS, QUEUINGS, ROUTINGS, SIXTEEN, SIZES,
+    SWITCHES, TREE_ROUTINGS, TREES,
 };
 use crate::support::{self, value};
 
@@ -108,6 +110,21 @@ fn trees_and_graphs() {
         }
     }
     assert!(agreed > 100, "{agreed}");
+}
+
+/// Every pattern of hosts in every kind of network, with silent hosts beside hot ones.
+#[test]
+fn patterns_of_hosts() {
+    let mut agreed = 0;
+    for (t, topology) in SIXTEEN.into_iter().enumerate() {
+        for (p, pattern) in HOST_PATTERNS.into_iter().enumerate() {
+            let Some(mut spec) = patterned(topology, pattern, 5 * t + p) else { continue };
+            spec.traffic.hotspots = value(HOTSPOTS[[0, 1, 3][p % 3]]);
+            agree(&spec);
+            agreed += 1;
+        }
+    }
+    assert_eq!(agreed, 6 * 13 + 2);
 }
 
 /// Queuing schemes under every routing that has the VCs for them, on every switch: injection queues of

@@ -3,18 +3,17 @@
 use hdrhistogram::Histogram;
 
 use super::{Running, jobs};
-use crate::ids::{PortId, RouterId};
+use crate::ids::HostId;
 use crate::kernel::core::ports::PortKind;
 use crate::kernel::inspect::Network;
 use crate::kernel::machine::Machine;
-use crate::kernel::model::WarmupTimes;
+use crate::kernel::model::{Model, WarmupTimes};
 use crate::outcome::{
     Arrays, Fairness, Latency, LinkUse, Load, Outcome, Packets, PathShare, Percentile, Series,
     SeriesColumns, Size, State, Verdict, Work,
 };
 use crate::probe::PathKind;
 use crate::probe::collect::{BATCHES, Bins, Collector, HISTOGRAM_DIGITS, Sums};
-use crate::topology::{Peer, Topology};
 
 /// Percentiles that a result lists.
 const PERCENTS: [f64; 6] = [1.0, 25.0, 50.0, 95.0, 99.0, 99.9];
@@ -131,7 +130,7 @@ pub(crate) fn outcome<M: Machine>(
         packets,
         latency,
         hops_mean: ratio(total.hops, total.sums.packets),
-        fairness: fairness(&*model.topology, &arrays),
+        fairness: fairness(model, &arrays),
         paths: paths(network),
         links: links(network, cycles),
         blocked_attempts_mean: ratio(total.blocked, total.injected_packets),
@@ -265,12 +264,7 @@ fn arrays(network: &Network<'_>, cycles: u32, every_link: bool) -> Arrays {
     arrays
 }
 
-/// Hosts have the first ports.
-fn has_hosts(topology: &dyn Topology, router: RouterId) -> bool {
-    topology.radix(router) > 0 && matches!(topology.peer(router, PortId(0)), Peer::Host(_))
-}
-
-fn fairness(topology: &dyn Topology, arrays: &Arrays) -> Fairness {
+fn fairness(model: &Model, arrays: &Arrays) -> Fairness {
     let jain = |loads: &[f64]| {
         let (sum, squares) = loads.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
         if squares == 0.0 { 1.0 } else { sum * sum / (loads.len() as f64 * squares) }
@@ -279,14 +273,22 @@ fn fairness(topology: &dyn Topology, arrays: &Arrays) -> Fairness {
         let (min, max) = loads.iter().fold((f64::MAX, 0f64), |(a, b), x| (a.min(*x), b.max(*x)));
         if min > 0.0 { max / min } else { 0.0 }
     };
-    // Routers without hosts inject nothing and are not to be fair to.
-    let routers = (0..).map(RouterId).zip(&arrays.injected_by_router);
-    let homes: Vec<f64> =
-        routers.filter(|(r, _)| has_hosts(topology, *r)).map(|(_, load)| *load).collect();
+    // Hosts that have nobody to send to are not to be fair to, nor are routers without others.
+    let mut hosts = Vec::new();
+    let mut routers = vec![(0.0, 0u32); model.topology.routers() as usize];
+    for (host, load) in (0..).map(HostId).zip(&arrays.injected_by_host) {
+        if model.jobs.is_some() || model.traffic.sends(host) {
+            hosts.push(*load);
+            let (sum, count) = &mut routers[model.topology.router_of(host).index()];
+            (*sum, *count) = (*sum + load, *count + 1);
+        }
+    }
+    let homes = routers.iter().filter(|(_, count)| *count > 0);
+    let homes: Vec<f64> = homes.map(|(sum, count)| sum / f64::from(*count)).collect();
     Fairness {
-        jain_hosts: jain(&arrays.injected_by_host),
+        jain_hosts: jain(&hosts),
         jain_routers: jain(&homes),
-        max_min_hosts: spread(&arrays.injected_by_host),
+        max_min_hosts: spread(&hosts),
         max_min_routers: spread(&homes),
     }
 }

@@ -321,6 +321,105 @@ fn traffic() {
     check(rows);
 }
 
+/// Patterns that need other numbers of hosts than 72, or another network.
+#[test]
+fn patterns_of_hosts() {
+    let crossbar = |hosts: &'static str| {
+        [("network.topology.crossbar.hosts", hosts), ("network.topology.dragonfly", "-")]
+    };
+    let on = |hosts: &'static str, pattern: &'static str| {
+        [&crossbar(hosts)[..], &[("network.links", "{}"), ("traffic.pattern", pattern)]].concat()
+    };
+    const PATTERN: &str = "traffic.pattern";
+    let rows: &[Row<'_>] = &[
+        (&on("9", "'bit_complement'"), PATTERN, &["9 hosts", "middle", "even number"]),
+        (
+            &[(PATTERN, "'bit_reverse'")],
+            PATTERN,
+            &["72 hosts", "power of two", "64 or 128 hosts", "shift", "tornado"],
+        ),
+        (&on("1", "'shuffle'"), PATTERN, &["1 hosts", "2 or 4 hosts"]),
+        (&on("2", "'shuffle'"), PATTERN, &["2 hosts", "itself", "larger"]),
+        (&on("2", "'butterfly'"), PATTERN, &["2 hosts", "itself", "larger"]),
+        (&on("1", "'transpose'"), PATTERN, &["1 hosts", "itself", "larger"]),
+        (&on("1", "{ shift = {} }"), PATTERN, &["1 hosts", "itself"]),
+        (
+            &on("16", "{ bit_rotation = { by = 4 } }"),
+            "traffic.pattern.bit_rotation.by",
+            &["4 bits by 4", "1 to 3"],
+        ),
+        (
+            &on("16", "{ bit_rotation = { by = 0 } }"),
+            "traffic.pattern.bit_rotation.by",
+            &["4 bits by 0", "1 to 3"],
+        ),
+        (&[(PATTERN, "'transpose'")], PATTERN, &["72 hosts", "64 or 81 hosts"]),
+        (
+            &on("32", "'transpose'"),
+            PATTERN,
+            &["32 hosts", "25 or 36 hosts", "{ bit_rotation = { by = 2 } }"],
+        ),
+        (
+            &on("2", "{ tornado = {} }"),
+            "traffic.pattern.tornado.ring",
+            &["ring of 2 tornado does not move", "longer"],
+        ),
+        (
+            &on("64", "{ tornado = { ring = { digits = 2 } } }"),
+            "traffic.pattern.tornado.ring",
+            &["ring of 2", "longer"],
+        ),
+        (
+            &on("64", "{ tornado = { ring = { digits = 5 } } }"),
+            "traffic.pattern.tornado.ring.digits",
+            &["64 hosts are no power of 5", "2, 4, 8, 64"],
+        ),
+        (
+            &[(PATTERN, "{ neighbour = { ring = { digits = 0 } } }")],
+            "traffic.pattern.neighbour.ring.digits",
+            &["72 hosts are no power of 0", "(allowed: 72)"],
+        ),
+        (
+            &[(PATTERN, "{ neighbour = { ring = 'coordinates' } }")],
+            "traffic.pattern.neighbour.ring",
+            &["no lattice", "hosts", "hyperx"],
+        ),
+        (&on("1", "{ neighbour = {} }"), "traffic.pattern.neighbour.ring", &["ring of 1"]),
+        (
+            &[(PATTERN, "{ shift = { by = -144 } }")],
+            "traffic.pattern.shift.by",
+            &["-144 of 72 hosts", "1 to 71", "-1 to -71"],
+        ),
+        (
+            &[(PATTERN, "{ mix = [{ weight = 1, pattern = 'shuffle' }] }")],
+            "traffic.pattern.mix[0].pattern",
+            &["72 hosts", "power of two"],
+        ),
+        (
+            &[
+                &on("16", "'butterfly'")[..],
+                &[(
+                    "traffic.hotspots",
+                    "[{ destinations = { any = [3] }, sources = { hosts = [1, 6, 2] } }]",
+                )],
+            ]
+            .concat(),
+            "traffic.hotspots[0].sources.hosts[1]",
+            &["host 6 sends nothing under the pattern"],
+        ),
+        (
+            &[
+                &on("4", "'transpose'")[..],
+                &[("traffic.hotspots", "[{ destinations = { any = [1, 2] } }]")],
+            ]
+            .concat(),
+            "traffic.hotspots[0].sources",
+            &["no host is left"],
+        ),
+    ];
+    check(rows);
+}
+
 #[test]
 fn traffic_counters() {
     let rows: &[Row<'_>] = &[

@@ -121,7 +121,7 @@ fn lattices() {
         let error = refusal(&[("routing", &format!("{{ {name} = {{}} }}"))]);
         assert_eq!(error.path, format!("routing.{name}"));
     }
-    let error = refusal(&[("traffic.pattern", "'bit_complement'")]);
+    let error = refusal(&[("traffic.pattern", "'dimension_complement_reverse'")]);
     assert_eq!(error.path, "traffic.pattern");
 }
 

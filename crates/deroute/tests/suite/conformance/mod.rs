@@ -6,6 +6,7 @@ mod deadlock;
 mod graphs;
 mod lattice;
 mod paths;
+pub mod patterns;
 mod trees;
 mod vcs;
 mod zero_load;

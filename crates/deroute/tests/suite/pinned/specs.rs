@@ -8,8 +8,9 @@ use deroute::Simulation;
 use deroute::spec::{Run, Spec, Traffic, Warmup};
 
 use crate::support::catalogue::{
-    DRAGONFLIES, GRAPH_ROUTINGS, GRAPHS, HOTSPOTS, INJECTIONS, LATTICE_PATTERNS, LATTICE_ROUTINGS,
-    LATTICES, PATTERNS, PLAIN_PATTERNS, QUEUINGS, ROUTINGS, SIZES, SWITCHES, TREE_ROUTINGS, TREES,
+    DRAGONFLIES, GRAPH_ROUTINGS, GRAPHS, HOST_PATTERNS, HOTSPOTS, INJECTIONS, LATTICE_PATTERNS,
+    LATTICE_ROUTINGS, LATTICES, PATTERNS, PLAIN_PATTERNS, QUEUINGS, ROUTINGS, SIXTEEN, SIZES,
+    SWITCHES, TREE_ROUTINGS, TREES,
 };
 use crate::support::{self, value};
 use crate::{equality, workload};
@@ -36,6 +37,7 @@ pub fn all() -> Vec<Pin> {
         probes(),
         transients(),
         warmups(),
+        patterns_of_hosts(),
     ];
     families.into_iter().flatten().collect()
 }
@@ -367,4 +369,17 @@ fn warmups() -> Vec<Pin> {
         }
     }
     pins
+}
+
+fn patterns_of_hosts() -> Vec<Pin> {
+    let patterned = |(p, pattern): (usize, &str)| {
+        let lattice = pattern.contains("coordinates");
+        let topology = SIXTEEN[if lattice { 3 } else { p % 6 }];
+        let mut spec = support::network(topology);
+        spec.traffic.pattern = value(pattern);
+        let mut spec = dress(switched(spec, 2 * p), p);
+        spec.run.measure = 1_000.into();
+        pin("pattern of hosts", &[topology, pattern], spec)
+    };
+    HOST_PATTERNS.into_iter().enumerate().map(patterned).collect()
 }

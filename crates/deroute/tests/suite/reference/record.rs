@@ -53,6 +53,8 @@ pub struct Record {
     /// Link class, or `None` to a host: `[router][port]`; unused ports have no entry in `sent`.
     ports: Vec<Vec<Peer>>,
     router_of_host: Vec<usize>,
+    /// Hosts that have somebody to send to.
+    senders: Vec<usize>,
     /// Every packet that was delivered, during the run and after it.
     packets: Vec<Delivered>,
     /// Hops of the longest path.
@@ -90,6 +92,10 @@ impl Record {
             ports,
             router_of_host: (0..hosts)
                 .map(|h| net.topology.router_of(deroute::ids::HostId(h)).index())
+                .collect(),
+            senders: (0..hosts)
+                .filter(|h| net.jobs.is_some() || net.workload.sends(deroute::ids::HostId(*h)))
+                .map(|h| h as usize)
                 .collect(),
             packets: Vec::new(),
             // In a fat tree the way down takes the VCs of the way up again.
@@ -241,25 +247,26 @@ impl Record {
         report.exact("accepted by host", &arrays.accepted_by_host, &accepted);
         let rows: Vec<u32> = self.paths.iter().flatten().copied().collect();
         report.exact("paths by router", &arrays.paths_by_router, &rows);
-        let mean = |router: usize| {
-            let loads = injected.iter().zip(&self.router_of_host);
-            let (sum, count) = loads
-                .filter(|(_, home)| **home == router)
-                .fold((0.0, 0.0), |(sum, count), (load, _)| (sum + load, count + 1.0));
-            if count == 0.0 { 0.0 } else { sum / count }
+        let mean = |router: usize, hosts: &[usize]| {
+            let here = hosts.iter().filter(|host| self.router_of_host[**host] == router);
+            let loads: Vec<f64> = here.map(|host| injected[*host]).collect();
+            let sum = loads.iter().sum::<f64>();
+            (!loads.is_empty()).then_some(sum / loads.len() as f64)
         };
-        let by_router: Vec<f64> = (0..self.paths.len()).map(mean).collect();
+        let (routers, all) = (0..self.paths.len(), Vec::from_iter(0..injected.len()));
+        let by_router: Vec<f64> =
+            routers.clone().map(|router| mean(router, &all).unwrap_or(0.0)).collect();
         for (engine, model) in arrays.injected_by_router.iter().zip(&by_router) {
             report.close("injected by router", *engine, *model);
         }
-        let homes = (0..by_router.len()).filter(|router| self.router_of_host.contains(router));
-        let homes: Vec<f64> = homes.map(|router| by_router[router]).collect();
+        let homes: Vec<f64> = routers.filter_map(|router| mean(router, &self.senders)).collect();
+        let senders: Vec<f64> = self.senders.iter().map(|host| injected[*host]).collect();
         let jain = |loads: &[f64]| {
             let (sum, squares) =
                 (loads.iter().sum::<f64>(), loads.iter().map(|load| load * load).sum::<f64>());
             if squares == 0.0 { 1.0 } else { sum * sum / (loads.len() as f64 * squares) }
         };
-        report.close("Jain, hosts", outcome.fairness.jain_hosts, jain(&injected));
+        report.close("Jain, hosts", outcome.fairness.jain_hosts, jain(&senders));
         report.close("Jain, routers", outcome.fairness.jain_routers, jain(&homes));
     }
 

@@ -15,8 +15,8 @@ use proptest::test_runner::TestCaseError;
 use toml::{Table, Value};
 
 use crate::support::catalogue::{
-    GRAPH_ROUTINGS, GRAPHS, HOTSPOTS, INJECTIONS, PATTERNS, QUEUINGS, ROUTINGS, SIZES, SWITCHES,
-    TREE_ROUTINGS, TREES,
+    GRAPH_ROUTINGS, GRAPHS, HOST_PATTERNS, HOTSPOTS, INJECTIONS, PATTERNS, QUEUINGS, ROUTINGS,
+    SIXTEEN, SIZES, SWITCHES, TREE_ROUTINGS, TREES,
 };
 use crate::support::{self, value};
 
@@ -224,6 +224,17 @@ fn every_key_of_trees_and_graphs() {
         spec.traffic.hotspots = value(HOTSPOTS[n % HOTSPOTS.len()]);
         (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(30.into()), 70.into());
         every_value_at_every_key(&spec, &["topology", "routing", "queuing", "hotspots"]);
+    }
+}
+
+/// The same for patterns of hosts.
+#[test]
+fn every_key_of_patterns() {
+    for (n, pattern) in HOST_PATTERNS.into_iter().enumerate() {
+        let mut spec = support::network(SIXTEEN[3 - n % 2]);
+        spec.traffic.pattern = value(pattern);
+        (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(30.into()), 70.into());
+        every_value_at_every_key(&spec, &["pattern", "topology"]);
     }
 }
 

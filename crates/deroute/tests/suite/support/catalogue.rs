@@ -75,6 +75,37 @@ pub const PLAIN_PATTERNS: [&str; 3] = [
        { weight = 1, pattern = { permutation = {} } }] }",
 ];
 
+/// Patterns of networks of 16 hosts, as TOML values; in some of them hosts are silent. Only lattices have
+/// coordinates.
+pub const HOST_PATTERNS: [&str; 15] = [
+    "'bit_complement'",
+    "'bit_reverse'",
+    "{ bit_rotation = {} }",
+    "{ bit_rotation = { by = 2 } }",
+    "'shuffle'",
+    "'butterfly'",
+    "'transpose'",
+    "{ tornado = {} }",
+    "{ tornado = { ring = { digits = 4 } } }",
+    "{ neighbour = {} }",
+    "{ neighbour = { ring = { digits = 2 } } }",
+    "{ shift = {} }",
+    "{ tornado = { ring = 'coordinates' } }",
+    "{ neighbour = { ring = 'coordinates' } }",
+    "{ mix = [{ weight = 1, pattern = { shift = { by = -3 } } }, \
+       { weight = 2, pattern = 'butterfly' }] }",
+];
+
+/// Networks of 16 hosts, as TOML values of `network.topology`.
+pub const SIXTEEN: [&str; 6] = [
+    "{ kary_tree = { k = 2, levels = 4 } }",
+    "{ rlft = { ports = 4, stages = 3 } }",
+    "{ crossbar = { hosts = 16 } }",
+    "{ hyperx = { widths = [4, 2], hosts = 2 } }",
+    "{ dragonfly = { p = 2, a = 2, h = 2, groups = 4 } }",
+    "{ graph = { hosts = 4, edges = [[0, 1], [1, 2], [2, 3], [3, 0]] } }",
+];
+
 /// Packet sizes up to 16 phits, as TOML values.
 pub const SIZES: [&str; 6] = [
     "1",
