@@ -9,6 +9,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,30 +47,40 @@ def outcome_page() -> str:
     return head + "".join(_tables(schema))
 
 
-#: Folder, title and headings of the files that describe one algorithm each.
-CATALOGUES = {
-    "topology": ("Topologies", ("What it does", "Source", "Parameters", "Deadlock freedom")),
-    "routing": ("Routing", ("What it does", "Source", "Parameters", "Deadlock freedom")),
-    "workload": ("Steps of programs", ("What it does", "Source", "Parameters")),
-    "traffic": ("Traffic patterns", ("What it does", "Source", "Parameters")),
-}
+ALGORITHMS = (
+    "# Algorithms\n\nTopologies, routing algorithms, steps of programs and traffic patterns,"
+    " from the heads\nof their source files (`make generate`). Every key is in [the"
+    " spec](spec.md).\n"
+)
+SWITCHES = (
+    "# Switches\n\nSwitches and flow control, from the heads of their source files"
+    " (`make generate`). Every\nkey is in [the spec](spec.md).\n"
+)
+HEADINGS = ("What it does", "Source", "Parameters")
+
+#: Page, folder, title and headings of the files that describe one entry of a catalogue each.
+CATALOGUES = (
+    (ALGORITHMS, "topology", "Topologies", (*HEADINGS, "Deadlock freedom")),
+    (ALGORITHMS, "routing", "Routing", (*HEADINGS, "Deadlock freedom")),
+    (ALGORITHMS, "workload", "Steps of programs", HEADINGS),
+    (ALGORITHMS, "traffic", "Traffic patterns", HEADINGS),
+    (SWITCHES, "switch", "Switches", (*HEADINGS, "Deadlock freedom")),
+    (SWITCHES, "control", "Flow control", (*HEADINGS, "Deadlock freedom")),
+)
 
 
-def algorithms_page() -> str:
-    """What each catalogue entry does, from the head of its file."""
-    page = (
-        "# Algorithms\n\nTopologies, routing algorithms, steps of programs and traffic patterns,"
-        " from the heads\nof their source files (`make generate`). Every key is in [the"
-        " spec](spec.md).\n"
-    )
-    for folder, (title, headings) in CATALOGUES.items():
-        page += f"\n## {title}\n"
-        for path in sorted((ROOT / "crates/deroute/src" / folder).glob("*.rs")):
-            page += _algorithm(path, headings)
-    return page
+def catalogue_page(page: str) -> str:
+    """What each entry of some catalogues does, from the head of its file."""
+    text = page
+    for on, folder, title, headings in CATALOGUES:
+        if on == page:
+            text += f"\n## {title}\n"
+            for path in sorted((ROOT / "crates/deroute/src" / folder).glob("*.rs")):
+                text += _entry(path, headings)
+    return text
 
 
-def _algorithm(path: Path, headings: Sequence[str]) -> str:
+def _entry(path: Path, headings: Sequence[str]) -> str:
     lines = [line[3:].removeprefix(" ") for line in path.read_text().splitlines()]
     count = next(i for i, line in enumerate(path.read_text().splitlines()) if line[:3] != "//!")
     head = "\n".join(lines[:count])
@@ -96,7 +107,8 @@ FILES: Mapping[str, Callable[[], str]] = {
     "schemas/experiment.schema.json": schema_file,
     "docs/reference/spec.md": spec_page,
     "docs/reference/outcome.md": outcome_page,
-    "docs/reference/algorithms.md": algorithms_page,
+    "docs/reference/algorithms.md": partial(catalogue_page, ALGORITHMS),
+    "docs/reference/switches.md": partial(catalogue_page, SWITCHES),
     "docs/reproduced.md": reproduced_page,
 }
 

@@ -36,6 +36,8 @@
 //! The crate reads no files, keeps no clock, prints nothing, and starts no threads but those it is
 //! given. The same spec gives the same bytes for any number of threads and partitions.
 
+mod catalogue;
+mod control;
 pub mod ids;
 mod kernel;
 pub mod outcome;
@@ -43,6 +45,7 @@ pub mod probe;
 pub mod rng;
 pub mod routing;
 pub mod spec;
+pub mod switch;
 pub mod topology;
 pub mod traffic;
 pub mod workload;

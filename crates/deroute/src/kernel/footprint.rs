@@ -4,8 +4,9 @@ use super::core::packet::Slot;
 use super::core::ports;
 use super::hosts::Cargo;
 use super::matching::islip_footprint;
-use super::model::{LinkClass, Model};
+use super::model::Model;
 use super::run::jobs_footprint;
+use crate::control::LinkClass;
 use crate::probe::PathKind;
 use crate::spec::Sensing;
 

@@ -25,6 +25,7 @@ pub use queuing::Flows;
 pub use reach::destinations;
 pub use trace::trace;
 
+use crate::catalogue::catalogue;
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::PathKind;
 use crate::rng::Stream;
@@ -301,31 +302,16 @@ pub type AgentFactory = Box<dyn Fn(RouterId, u32) -> Box<dyn Routing> + Send + S
 /// Checks a routing algorithm against the network: [`build`] for those of the catalogue.
 pub type Planner<'a> = dyn Fn(&Fabric) -> Result<Plan, SpecError> + 'a;
 
-macro_rules! catalogue {
-    ($($(#[$doc:meta])* $variant:ident => $module:ident::$spec:ident,)*) => {
-        $(pub mod $module;)*
-
-        /// The routing algorithm and its parameters.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(rename_all = "snake_case", deny_unknown_fields)]
-        pub enum Algorithm {
-            $($(#[$doc])* $variant($module::$spec),)*
-        }
-
-        /// Checks the routing that the spec asks for against the network.
-        ///
-        /// # Errors
-        /// What the algorithm cannot do there.
-        pub fn build(spec: &Algorithm, fabric: &Fabric) -> Result<Plan, SpecError> {
-            match spec {
-                $(Algorithm::$variant(spec) => $module::plan(spec, fabric),)*
-            }
-        }
-    };
-}
-
-// One line per algorithm.
 catalogue! {
+    /// The routing algorithm and its parameters.
+    enum Algorithm;
+    /// Checks the routing that the spec asks for against the network.
+    ///
+    /// # Errors
+    /// What the algorithm cannot do there.
+    fn build(&Fabric) -> Plan;
+
+    // One line per algorithm.
     /// Shortest paths only.
     Minimal => minimal::MinimalSpec,
     /// Valiant: through a random intermediate router.

@@ -108,7 +108,8 @@ pub struct Voqnet {}
 const MOST: u32 = 64;
 
 impl Queuing {
-    fn name(&self) -> &'static str {
+    /// Its key in a spec.
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Dbbm(_) => "dbbm",
             Self::Vftree(_) => "vftree",

@@ -5,25 +5,17 @@ use serde::{Deserialize, Serialize};
 
 pub use super::Algorithm as Routing;
 pub use super::acor::{AcorScope, AcorSequence, AcorSpec, Thresholds};
-pub use super::clos_ad::ClosAdSpec;
 pub use super::counters::CountMode;
-pub use super::dal::DalSpec;
-pub use super::dimwar::{DimWarClasses, DimWarSpec};
-pub use super::ecmp::EcmpSpec;
-pub use super::lian::{Decision, LianSpec};
-pub use super::min_ad::MinAdSpec;
-pub use super::minimal::MinimalSpec;
-pub use super::mod_k::{ModKSpec, Number};
-pub use super::o1turn::{O1TurnSpec, Orders};
-pub use super::omniwar::OmniWarSpec;
+pub use super::dimwar::DimWarClasses;
+pub use super::lian::Decision;
+pub use super::mod_k::Number;
+pub use super::o1turn::Orders;
+pub use super::parameters::*;
 pub use super::phase_a::Policy;
-pub use super::piggyback::PiggybackSpec;
 pub use super::queuing::{Classes as QueuingClasses, Queuing};
-pub use super::tpr::TprSpec;
-pub use super::ugal::{HopCount, QueueMetric, UgalSpec};
-pub use super::up_adaptive::{Trigger, UpAdaptiveSpec, UpTies};
-pub use super::up_oblivious::{Draw, UpObliviousSpec, When};
-pub use super::valiant::ValiantSpec;
+pub use super::ugal::{HopCount, QueueMetric};
+pub use super::up_adaptive::{Trigger, UpTies};
+pub use super::up_oblivious::{Draw, When};
 
 /// Phase-A policy: which routers may be the intermediate one (thesis 2.3.2, Table 5-1). The name
 /// lists the hops that phase A may take.

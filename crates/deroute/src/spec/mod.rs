@@ -8,6 +8,7 @@ mod error;
 mod quantity;
 
 pub use error::SpecError;
+pub(crate) use quantity::holds;
 pub use quantity::{Quantity, Scale};
 
 use std::collections::BTreeMap;
@@ -15,7 +16,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::control::spec::*;
 pub use crate::routing::spec::*;
+pub use crate::switch::spec::*;
 pub use crate::topology::spec::*;
 pub use crate::traffic::spec::*;
 pub use crate::workload::spec::*;
@@ -78,6 +81,9 @@ pub struct Network {
     pub queuing: Option<Queuing>,
     /// Switch architecture.
     pub switch: Switch,
+    /// When a packet may go to the next router. Default `{ credits = {} }`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub flow_control: FlowControl,
     /// Hosts' network interfaces.
     #[serde(default)]
     pub nic: Nic,
@@ -89,7 +95,7 @@ pub struct Network {
     pub spare_vcs: SpareVcs,
 }
 
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
@@ -139,132 +145,8 @@ pub struct Link {
     pub shared: Option<Quantity>,
 }
 
-/// How a switch moves packets from its inputs to its outputs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Switch {
-    /// Input-queued: no output buffer, a crossbar as fast as the links.
-    InputQueued {
-        /// Cycles from a grant to the departure of the head on an idle link. Default 0.
-        #[serde(default = "zero")]
-        pipeline: Quantity,
-        /// Allocator. See [`Allocator`].
-        #[serde(default)]
-        allocator: Allocator,
-        /// When a packet is routed. Default `head`.
-        #[serde(default, skip_serializing_if = "is_default")]
-        routed: Routed,
-    },
-    /// Virtual output queues: input-queued, but each VC of an input port (and each injection queue)
-    /// has a queue for every output. They share the buffer and the credits of their VC. iSLIP
-    /// (McKeown 1999) matches inputs and outputs. A packet is routed when its head arrives, so the
-    /// routing must not decide again while it waits.
-    VirtualOutputQueued {
-        /// Cycles from a grant to the departure of the head on an idle link. Default 0.
-        #[serde(default = "zero")]
-        pipeline: Quantity,
-        /// Iterations of iSLIP in a cycle, 1 to 16. Default 1.
-        #[serde(default = "one")]
-        iterations: u8,
-    },
-    /// Combined input-output-queued: a crossbar `speedup` times faster than the links, and an
-    /// output buffer that the VCs of a port share.
-    CombinedQueued {
-        /// Cycles from a grant to the departure of the head on an idle link. Default 0.
-        #[serde(default = "zero")]
-        pipeline: Quantity,
-        /// Phits that the crossbar moves per cycle and port, 1 to 64. Default 2.
-        #[serde(default = "two")]
-        speedup: u8,
-        /// Output buffer of a port. It must hold the largest packet.
-        output_buffer: Quantity,
-        /// Allocator. See [`Allocator`].
-        #[serde(default)]
-        allocator: Allocator,
-    },
-    /// Ideal output-queued: every head packet reaches its output at once, whatever the others do.
-    OutputQueued {
-        /// Cycles from a grant to the departure of the head on an idle link. Default 0.
-        #[serde(default = "zero")]
-        pipeline: Quantity,
-        /// Output buffer of a port; unlimited when absent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        output_buffer: Option<Quantity>,
-    },
-}
-
-fn zero() -> Quantity {
-    Quantity::Number(0)
-}
-
-fn one() -> u8 {
-    1
-}
-
-fn two() -> u8 {
-    2
-}
-
-/// When a switch decides where a packet goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Routed {
-    /// When it becomes the head of its queue; again while it waits, if the routing decides again.
-    #[default]
-    Head,
-    /// When its first phit arrives, as with virtual output queues: a packet behind others has chosen
-    /// before they left. The routing must not decide again while it waits.
-    Arrival,
-}
-
-/// Input-first separable allocator (thesis 2.1, 3.2.1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Allocator {
-    /// Rounds of input and output arbitration in a cycle, 1 to 16. Default 2.
-    pub iterations: u8,
-    /// Order in which an arbiter serves its requesters. Default `round-robin`.
-    pub arbiter: Arbiter,
-    /// When a round-robin input pointer moves. Default `on-request`.
-    pub pointer: Pointer,
-    /// Packets in transit beat packets at injection. Default `false`.
-    pub transit_priority: bool,
-}
-
-impl Default for Allocator {
-    fn default() -> Self {
-        Self {
-            iterations: 2,
-            arbiter: Arbiter::RoundRobin,
-            pointer: Pointer::OnRequest,
-            transit_priority: false,
-        }
-    }
-}
-
-/// Order in which an arbiter serves its requesters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Arbiter {
-    /// Rotating priority, starting after the last winner.
-    RoundRobin,
-    /// The packet that was generated first wins; ties go round-robin.
-    Age,
-}
-
-/// When a round-robin input pointer moves past its choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pointer {
-    /// Only when the output arbiter granted the request (iSLIP).
-    OnGrant,
-    /// As soon as the request is made: each arbiter updates its own list when it finds a winner
-    /// (thesis 3.2.1, FOGSim).
-    OnRequest,
-}
-
 /// A host's network interface. Its injection queue is the input buffer of a router port.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Nic {
     /// Delay between host and router, each way. Default 0.
@@ -273,12 +155,6 @@ pub struct Nic {
     /// generated while it is full is refused: it counts as offered, not as generated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub injection_queue: Option<Quantity>,
-}
-
-impl Default for Nic {
-    fn default() -> Self {
-        Self { latency: zero(), injection_queue: None }
-    }
 }
 
 /// Seed and duration.

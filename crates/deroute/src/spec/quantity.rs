@@ -22,6 +22,12 @@ pub enum Quantity {
     Text(String),
 }
 
+impl Default for Quantity {
+    fn default() -> Self {
+        Self::Number(0)
+    }
+}
+
 impl From<u64> for Quantity {
     fn from(value: u64) -> Self {
         Self::Number(value)
@@ -234,6 +240,15 @@ impl Scale {
             SpecError::new(path, message).choices(["1 to 1073741823 phits"])
         })
     }
+}
+
+/// Every buffer that a packet passes must hold the largest one.
+pub(crate) fn holds(phits: u32, largest: u16, path: String) -> Result<(), SpecError> {
+    if phits >= u32::from(largest) {
+        return Ok(());
+    }
+    let message = format!("{phits} phits cannot hold a packet of {largest} phits");
+    Err(SpecError::new(path, message).choices([format!("at least {largest} phits")]))
 }
 
 fn convert(

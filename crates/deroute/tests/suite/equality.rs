@@ -5,7 +5,10 @@
 //! specs combine all of it. Overload with full injection queues is part of both.
 
 use deroute::RunOptions;
-use deroute::spec::{DragonflySpec, Quantity, Routed, Spec, Switch, Topology};
+use deroute::spec::{
+    CombinedQueuedSpec, DragonflySpec, InputQueuedSpec, OutputQueuedSpec, Quantity, Routed, Spec,
+    Switch, Topology, VirtualOutputQueuedSpec,
+};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
@@ -15,7 +18,7 @@ use crate::reference::Model;
 use crate::support::catalogue::{
     DRAGONFLIES, GRAPH_ROUTINGS, GRAPHS, HOST_PATTERNS, HOTSPOTS, INJECTIONS, LATTICE_PATTERNS,
     LATTICE_ROUTINGS, LATTICES, PATTERNS, PLAIN_PATTERNS, QUEUINGS, ROUTINGS, SIXTEEN, SIZES,
-    SWITCHES, TREE_ROUTINGS, TREES,
+    SWITCHES, TREE_ROUTINGS, TREES, WIDE_QUEUINGS,
 };
 use crate::support::{self, value};
 
@@ -131,7 +134,6 @@ fn patterns_of_hosts() {
 /// several classes, of which some are full, with and without programs.
 #[test]
 fn queuing_schemes() {
-    let schemes = ["{ dbbm = { queues = 2 } }", "{ flow2sl = {} }", "{ voqnet = {} }"];
     let dragonflies = ROUTINGS.into_iter().map(|routing| (wired(DRAGONFLIES[0]), routing));
     let lattices = LATTICE_ROUTINGS.into_iter().map(|r| (support::lattice(LATTICES[2]), r));
     let trees = TREE_ROUTINGS.into_iter().map(|r| (support::network(TREES[0]), r));
@@ -141,7 +143,7 @@ fn queuing_schemes() {
         for link in spec.network.links.values_mut() {
             link.vcs = 60;
         }
-        spec.network.queuing = Some(value(schemes[n % schemes.len()]));
+        spec.network.queuing = Some(value(WIDE_QUEUINGS[n % WIDE_QUEUINGS.len()]));
         support::switch(&mut spec, 5 * n + 2);
         spec.network.nic.injection_queue = [Some(Quantity::from(33)), None][n / 3 % 2].clone();
         spec.network.nic.latency = [0, 5, 1][n % 3].into();
@@ -349,11 +351,17 @@ prop_compose! {
         match kind {
             0 => {
                 let routed = if early { Routed::Arrival } else { Routed::Head };
-                Switch::InputQueued { pipeline, allocator, routed }
+                Switch::InputQueued(InputQueuedSpec { pipeline, allocator, routed })
             }
-            1 => Switch::CombinedQueued { pipeline, speedup, output_buffer, allocator },
-            2 => Switch::VirtualOutputQueued { pipeline, iterations },
-            _ => Switch::OutputQueued { pipeline, output_buffer: age.then_some(output_buffer) },
+            1 => {
+                let spec = CombinedQueuedSpec { pipeline, speedup, output_buffer, allocator };
+                Switch::CombinedQueued(spec)
+            }
+            2 => Switch::VirtualOutputQueued(VirtualOutputQueuedSpec { pipeline, iterations }),
+            _ => {
+                let output_buffer = age.then_some(output_buffer);
+                Switch::OutputQueued(OutputQueuedSpec { pipeline, output_buffer })
+            }
         }
     }
 }

@@ -11,9 +11,10 @@ use crate::kernel::core::port_set::{PortSet, Requested};
 use crate::kernel::core::ports::{Input, LeadsTo, Output, OutputRequest, PortKind, Queue};
 use crate::kernel::datapath::{Datapath, Room};
 use crate::kernel::machine::Machine;
-use crate::kernel::model::{Crossbar, Model};
+use crate::kernel::model::Model;
 use crate::routing::{Injection, Watches};
 use crate::spec::{Arbiter, Pointer};
+use crate::switch::Crossbar;
 use std::hint::select_unpredictable;
 
 /// The state of all switches of a partition.

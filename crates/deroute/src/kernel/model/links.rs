@@ -2,28 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::ids::Cycle;
+use crate::control::LinkClass;
 use crate::routing::Fabric;
 use crate::spec::{Scale, Spec, SpecError};
 use crate::topology::{Topology, VcNeed};
-
-/// Links of one class.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LinkClass {
-    pub(crate) latency: Cycle,
-    pub(crate) vcs: u8,
-    /// Phits that a VC may hold.
-    pub(crate) buffer: u32,
-    /// Those of them that it shares with the other VCs of its port.
-    pub(crate) shared: u32,
-}
-
-impl LinkClass {
-    /// Phits that a port may hold.
-    pub(crate) fn memory(&self) -> u64 {
-        u64::from(self.buffer - self.shared) * u64::from(self.vcs) + u64::from(self.shared)
-    }
-}
 
 /// The link classes of the topology, in its order.
 pub(super) fn resolve(

@@ -1,20 +1,20 @@
-//! The network model: the spec as the kernel needs it, validated, resolved to cycles and phits, shared by
-//! all partitions.
+//! The network model: the spec as the kernel needs it, validated, resolved to cycles and phits,
+//! shared by all partitions.
 
-mod crossbar;
+mod demand;
 mod limits;
 mod links;
 mod times;
 
 use std::sync::Arc;
 
-pub(crate) use crossbar::Crossbar;
-pub(crate) use links::LinkClass;
 pub(crate) use times::{Times, WarmupTimes};
 
+use crate::control::{self, ControlPlan, LinkClass};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::routing::{self, Flows, Plan, Planner, queuing};
-use crate::spec::{Allocator, Routed, Scale, Sensing, SpareVcs, Spec, SpecError, Switch};
+use crate::spec::{Allocator, Routed, Scale, Sensing, SpareVcs, Spec, SpecError, holds};
+use crate::switch::{self, Crossbar, Matching};
 use crate::topology::{self, Peer, Topology};
 use crate::traffic::{Setting, Workload as Traffic};
 use crate::workload::Jobs;
@@ -66,92 +66,59 @@ impl Model {
         let classes = links::resolve(spec, &scale, &*topology)?;
         let fabric = links::fabric(&topology, &classes, scale);
         let routing = queuing::plan(&spec.network.queuing, fabric, planner)?;
-        let flows = Flows::new(&spec.network.queuing, &*topology);
         links::enough_vcs(&classes, &*topology, &routing.vcs)?;
         let agent = (routing.agent)(RouterId(0), 1);
         let sensing = sensing(spec, &*agent)?;
-        let shared_by = match spec.network.spare_vcs {
-            SpareVcs::Unused => Vec::new(),
-            // Whoever keeps a VC to escape through has shared out the others.
-            SpareVcs::Emptiest if agent.escape().is_some() => Vec::new(),
-            SpareVcs::Emptiest => links::shared_by(&classes, &*topology, &routing.vcs),
-        };
         let setting = Setting { topology: &*topology, seed: spec.run.seed };
-        let (times, jobs, traffic) = demand(spec, &scale, &setting)?;
-        let nic = &spec.network.nic;
-        let injection_queue = match &nic.injection_queue {
-            Some(queue) => scale.buffer("network.nic.injection_queue", queue)?,
-            None => u32::MAX,
+        let (times, jobs, traffic) = demand::resolve(spec, &scale, &setting)?;
+        let (network, watches) = (&spec.network, agent.watches());
+        let largest = demand::packet_sizes(jobs.as_ref(), &traffic).1;
+        let setting = control::Setting {
+            names: topology.classes(),
+            links: &classes,
+            largest,
+            atomic: agent.atomic(),
         };
-        let host_latency = scale.interval("network.nic.latency", &nic.latency, 0)?;
-        let mut model = Self {
+        let ControlPlan::Credits { atomic } = control::build(&network.flow_control, &setting)?;
+        let setting = switch::Setting::new(&network.switch, scale, largest, watches.reconsiders);
+        let switch = switch::build(&network.switch, &setting)?;
+        let (allocator, voqs) = match switch.matching {
+            Matching::Separable(allocator) => (allocator, false),
+            Matching::Islip { iterations } => {
+                (Allocator { iterations, ..Default::default() }, true)
+            }
+        };
+        let model = Self {
+            host_latency: scale.interval("network.nic.latency", &network.nic.latency, 0)?,
+            injection_queue: injection_queue(spec, &scale, largest)?,
+            flows: Flows::new(&network.queuing, &*topology),
+            pipeline: switch.pipeline,
+            crossbar: switch.crossbar,
+            output_buffer: switch.output_buffer,
+            allocator,
+            voqs,
+            on_arrival: switch.routed == Routed::Arrival,
+            sensing,
+            lengths: sensing != Sensing::Both || watches.lengths,
+            shared_by: match network.spare_vcs {
+                SpareVcs::Unused => Vec::new(),
+                // Whoever keeps a VC to escape through has shared out the others.
+                SpareVcs::Emptiest if agent.escape().is_some() => Vec::new(),
+                SpareVcs::Emptiest => links::shared_by(&classes, &*topology, &routing.vcs),
+            },
+            atomic,
+            escape: agent.escape(),
             topology,
             classes,
-            host_latency,
-            injection_queue,
-            flows,
-            pipeline: 0,
-            crossbar: Crossbar::Ideal,
-            output_buffer: u32::MAX,
-            allocator: Allocator::default(),
-            voqs: false,
-            on_arrival: false,
-            sensing,
-            lengths: sensing != Sensing::Both || agent.watches().lengths,
-            shared_by,
-            atomic: agent.atomic(),
-            escape: agent.escape(),
             routing,
             traffic,
             jobs,
             times,
             scale,
         };
-        model.switch(&spec.network.switch)?;
-        model.check(spec, agent.watches())?;
+        model.voqs_fit(&network.switch)?;
+        model.backlogs_fit()?;
         Ok(model)
-    }
-
-    fn switch(&mut self, spec: &Switch) -> Result<(), SpecError> {
-        let at = |kind: &str, key: &str| format!("network.switch.{kind}.{key}");
-        let scale = self.scale;
-        match spec {
-            Switch::InputQueued { pipeline, allocator, routed } => {
-                self.on_arrival = *routed == Routed::Arrival;
-                self.pipeline = scale.interval(&at("input_queued", "pipeline"), pipeline, 0)?;
-                self.crossbar = Crossbar::Speed(1);
-                self.allocator = allocator.clone();
-                check_iterations(allocator.iterations, &at("input_queued", "allocator.iterations"))
-            }
-            Switch::VirtualOutputQueued { pipeline, iterations } => {
-                let kind = "virtual_output_queued";
-                self.pipeline = scale.interval(&at(kind, "pipeline"), pipeline, 0)?;
-                self.crossbar = Crossbar::Speed(1);
-                (self.voqs, self.on_arrival) = (true, true);
-                self.allocator.iterations = *iterations;
-                check_iterations(*iterations, &at(kind, "iterations"))
-            }
-            Switch::CombinedQueued { pipeline, speedup, output_buffer, allocator } => {
-                let kind = "combined_queued";
-                self.pipeline = scale.interval(&at(kind, "pipeline"), pipeline, 0)?;
-                if !(1..=64).contains(speedup) {
-                    let message = format!("{speedup} phits a cycle is out of range");
-                    return Err(SpecError::new(at(kind, "speedup"), message).choices(["1 to 64"]));
-                }
-                self.crossbar = Crossbar::Speed(u32::from(*speedup));
-                self.output_buffer = scale.buffer(&at(kind, "output_buffer"), output_buffer)?;
-                self.allocator = allocator.clone();
-                check_iterations(allocator.iterations, &at(kind, "allocator.iterations"))
-            }
-            Switch::OutputQueued { pipeline, output_buffer } => {
-                let kind = "output_queued";
-                self.pipeline = scale.interval(&at(kind, "pipeline"), pipeline, 0)?;
-                if let Some(buffer) = output_buffer {
-                    self.output_buffer = scale.buffer(&at(kind, "output_buffer"), buffer)?;
-                }
-                Ok(())
-            }
-        }
     }
 
     /// Credits that a packet needs on a link of a class.
@@ -167,11 +134,7 @@ impl Model {
 
     /// Smallest and largest packet in phits.
     pub(crate) fn packet_sizes(&self) -> (u16, u16) {
-        match &self.jobs {
-            None => self.traffic.packet_sizes(),
-            Some(jobs) if self.traffic.is_silent() => (1, jobs.packet),
-            Some(jobs) => (1, jobs.packet.max(self.traffic.packet_sizes().1)),
-        }
+        demand::packet_sizes(self.jobs.as_ref(), &self.traffic)
     }
 
     /// Phits in each injection queue of a host that runs a rank. Where a queue is unlimited, the
@@ -267,52 +230,11 @@ fn sensing(spec: &Spec, agent: &dyn routing::Routing) -> Result<Sensing, SpecErr
     Ok(sensing)
 }
 
-/// When the run begins and ends, the programs, and the synthetic traffic.
-fn demand(
-    spec: &Spec,
-    scale: &Scale,
-    setting: &Setting<'_>,
-) -> Result<(Times, Option<Jobs>, Traffic), SpecError> {
-    let mut times = times::resolve(spec, scale)?;
-    let jobs = jobs(spec, scale, setting)?;
-    if let Some(jobs) = &jobs {
-        (times.warmup, times.measure) = (WarmupTimes::Fixed(0), jobs.limit);
-    }
-    let measure_from = match times.warmup {
-        WarmupTimes::Fixed(warmup) => Some(warmup),
-        WarmupTimes::Automatic { .. } => None,
-    };
-    let traffic = Traffic::build(&spec.traffic, scale, setting, measure_from)?;
-    Ok((times, jobs, traffic))
-}
-
-/// The programs, if there are any; without them there must be traffic.
-fn jobs(spec: &Spec, scale: &Scale, setting: &Setting<'_>) -> Result<Option<Jobs>, SpecError> {
-    let Some(workload) = &spec.workload else {
-        if spec.traffic.is_silent() {
-            let choices = ["a table", "a table workload instead"];
-            return Err(SpecError::new("traffic", "is missing").choices(choices));
-        }
-        return Ok(None);
-    };
-    let fixed = crate::spec::Run::default();
-    for (key, as_always) in [
-        ("warmup", spec.run.warmup == fixed.warmup),
-        ("measure", spec.run.measure == fixed.measure),
-    ] {
-        if !as_always {
-            let message = "a run with a workload is measured from its first cycle to its end";
-            let choices = ["nothing", "workload.limit"];
-            return Err(SpecError::new(format!("run.{key}"), message).choices(choices));
-        }
-    }
-    Jobs::build(workload, scale, setting).map(Some)
-}
-
-fn check_iterations(iterations: u8, path: &str) -> Result<(), SpecError> {
-    if (1..=16).contains(&iterations) {
-        return Ok(());
-    }
-    let message = format!("{iterations} rounds a cycle is out of range");
-    Err(SpecError::new(path, message).choices(["1 to 16"]))
+/// Phits of each injection queue; `u32::MAX` is unlimited.
+fn injection_queue(spec: &Spec, scale: &Scale, largest: u16) -> Result<u32, SpecError> {
+    let path = "network.nic.injection_queue";
+    let Some(queue) = &spec.network.nic.injection_queue else { return Ok(u32::MAX) };
+    let phits = scale.buffer(path, queue)?;
+    holds(phits, largest, path.into())?;
+    Ok(phits)
 }

@@ -3,6 +3,7 @@
 //! formula says, never depend on itself, and never go in circles.
 
 mod deadlock;
+mod entries;
 mod graphs;
 mod lattice;
 mod paths;
@@ -16,7 +17,7 @@ use deroute::spec::{Spec, Topology, Warmup};
 use deroute::{RunOptions, Simulation};
 
 use crate::support::catalogue::{
-    DRAGONFLIES, INJECTIONS, PATTERNS, PLAIN_PATTERNS, ROUTINGS, SIZES, SWITCHES,
+    DRAGONFLIES, FLOW_CONTROLS, INJECTIONS, PATTERNS, PLAIN_PATTERNS, ROUTINGS, SIZES, SWITCHES,
 };
 use crate::support::{self, value};
 
@@ -58,6 +59,7 @@ fn dress(mut spec: Spec, turn: usize) -> Spec {
     spec.traffic.injection = value(INJECTIONS[turn % INJECTIONS.len()]);
     spec.traffic.load = [0.05, 0.3, 0.6, 0.97][turn % 4];
     spec.network.nic.latency = [0, 5][turn % 2].into();
+    spec.network.flow_control = value(FLOW_CONTROLS[turn % FLOW_CONTROLS.len()]);
     spec.run.seed = turn as u64;
     spec.run.warmup = Warmup::Fixed(1_000.into());
     spec.run.measure = 3_000.into();

@@ -45,13 +45,11 @@ fn number(quantity: &Quantity) -> u32 {
     u32::try_from(*number).unwrap()
 }
 
+/// Every switch has the key.
 fn pipeline(switch: &Switch) -> u32 {
-    match switch {
-        Switch::InputQueued { pipeline, .. }
-        | Switch::CombinedQueued { pipeline, .. }
-        | Switch::VirtualOutputQueued { pipeline, .. }
-        | Switch::OutputQueued { pipeline, .. } => number(pipeline),
-    }
+    let table = toml::Table::try_from(switch).unwrap();
+    let parameters = table.values().next().unwrap();
+    u32::try_from(parameters["pipeline"].as_integer().unwrap()).unwrap()
 }
 
 /// Everything that is generated before `end`, in order.

@@ -135,27 +135,28 @@ impl Resolved {
         resolved
     }
 
+    /// The one place of the model that a new switch needs.
     fn switch(&mut self, switch: &Switch) {
         match switch {
-            Switch::InputQueued { pipeline, allocator, routed } => {
-                self.on_arrival = *routed == Routed::Arrival;
-                (self.pipeline, self.allocator) = (whole(pipeline), allocator.clone());
+            Switch::InputQueued(spec) => {
+                self.on_arrival = spec.routed == Routed::Arrival;
+                (self.pipeline, self.allocator) = (whole(&spec.pipeline), spec.allocator.clone());
             }
-            Switch::VirtualOutputQueued { pipeline, iterations } => {
-                self.pipeline = whole(pipeline);
+            Switch::VirtualOutputQueued(spec) => {
+                self.pipeline = whole(&spec.pipeline);
                 (self.voqs, self.on_arrival) = (true, true);
-                self.allocator.iterations = *iterations;
+                self.allocator.iterations = spec.iterations;
             }
-            Switch::CombinedQueued { pipeline, speedup, output_buffer, allocator } => {
-                (self.pipeline, self.allocator) = (whole(pipeline), allocator.clone());
+            Switch::CombinedQueued(spec) => {
+                (self.pipeline, self.allocator) = (whole(&spec.pipeline), spec.allocator.clone());
                 (self.speed, self.output_buffer) =
-                    (u32::from(*speedup), whole(output_buffer).into());
+                    (u32::from(spec.speedup), whole(&spec.output_buffer).into());
             }
-            Switch::OutputQueued { pipeline, output_buffer } => {
+            Switch::OutputQueued(spec) => {
                 (self.ideal, self.speed) = (true, u32::MAX);
-                self.pipeline = whole(pipeline);
-                self.output_buffer =
-                    output_buffer.as_ref().map_or(u64::MAX, |buffer| whole(buffer).into());
+                self.pipeline = whole(&spec.pipeline);
+                let limit = spec.output_buffer.as_ref();
+                self.output_buffer = limit.map_or(u64::MAX, |buffer| whole(buffer).into());
             }
         }
     }

@@ -157,6 +157,9 @@ pub const SWITCHES: [&str; 21] = [
     "{ virtual_output_queued = { pipeline = 90, iterations = 4 } }",
 ];
 
+/// Flow controls, as TOML values.
+pub const FLOW_CONTROLS: [&str; 1] = ["{ credits = {} }"];
+
 /// Lattices.
 pub const LATTICES: [&str; 7] = [
     "{ widths = [2], hosts = 2 }",
@@ -274,6 +277,10 @@ pub const QUEUINGS: [Option<&str>; 5] = [
     Some("{ flow2sl = {} }"),
     Some("{ blocks = { queues = 2, block = 3 } }"),
 ];
+
+/// Queuing schemes for links with 60 VCs.
+pub const WIDE_QUEUINGS: [&str; 3] =
+    ["{ dbbm = { queues = 2 } }", "{ flow2sl = {} }", "{ voqnet = {} }"];
 
 /// Hot spots of networks with at least 8 hosts; the first are none.
 pub const HOTSPOTS: [&str; 5] = [

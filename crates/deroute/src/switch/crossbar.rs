@@ -4,7 +4,7 @@ use crate::ids::Cycle;
 
 /// How long a packet occupies the crossbar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Crossbar {
+pub enum Crossbar {
     /// Phits per cycle and port.
     Speed(u32),
     /// As fast as the packet arrives, to any number of packets per output.
@@ -12,10 +12,10 @@ pub(crate) enum Crossbar {
 }
 
 impl Crossbar {
-    /// Until when an input is read and an output is written, if a packet of so many phits is granted whose tail
-    /// arrives in cycle `tail`.
+    /// Until when an input is read and an output is written, if a packet of so many phits is
+    /// granted whose tail arrives in cycle `tail`.
     #[inline]
-    pub(crate) fn held(self, now: Cycle, tail: Cycle, size: u32) -> (Cycle, Cycle) {
+    pub fn held(self, now: Cycle, tail: Cycle, size: u32) -> (Cycle, Cycle) {
         match self {
             Self::Speed(speed) => {
                 // A division is slow, and hardly any switch is faster than 2.

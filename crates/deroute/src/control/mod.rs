@@ -1,0 +1,58 @@
+//! Flow control: when a packet may go to the next router.
+//!
+//! A flow control is planned here, from the links and the routing; the kernel carries it out. To
+//! add one: a file with its parameters and its plan, and a line in the catalogue below.
+
+mod link;
+mod shared;
+pub mod spec;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use link::LinkClass;
+
+use crate::catalogue::catalogue;
+use crate::spec::SpecError;
+
+/// A flow control in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ControlPlan {
+    /// A sender knows what is left of the buffer at the other end.
+    Credits {
+        /// A VC takes a packet only while it is empty.
+        atomic: bool,
+    },
+}
+
+/// What a flow control is planned for.
+pub(crate) struct Setting<'a> {
+    /// Names of the link classes.
+    pub(crate) names: &'a [&'static str],
+    /// The links of these classes.
+    pub(crate) links: &'a [LinkClass],
+    /// Phits of the largest packet.
+    pub(crate) largest: u16,
+    /// The routing gives a packet an empty VC for itself.
+    pub(crate) atomic: bool,
+}
+
+catalogue! {
+    /// When a packet may go to the next router.
+    enum FlowControl;
+    /// Resolves the flow control that the spec asks for.
+    ///
+    /// # Errors
+    /// Buffers that it cannot work with.
+    fn build(&Setting<'_>) -> ControlPlan;
+
+    // One line per flow control.
+    /// Credits for the buffer at the other end of each VC.
+    Credits => credits::CreditsSpec,
+}
+
+impl Default for FlowControl {
+    fn default() -> Self {
+        Self::Credits(credits::CreditsSpec {})
+    }
+}

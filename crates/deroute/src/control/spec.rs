@@ -1,0 +1,4 @@
+//! What a user asks of a flow control.
+
+pub use super::FlowControl;
+pub use super::parameters::*;

@@ -1,0 +1,129 @@
+//! Switches: how packets get from their inputs to their outputs.
+//!
+//! A switch is described, not programmed: its file turns its parameters into a [`SwitchPlan`],
+//! which the kernel follows. To add one: a file with its parameters and its plan, and a line in the
+//! catalogue below. `CONTRIBUTING.md` walks through it.
+
+mod crossbar;
+pub mod spec;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use crossbar::Crossbar;
+
+use crate::catalogue::catalogue;
+use crate::ids::Cycle;
+use crate::spec::{Allocator, Quantity, Routed, Scale, SpecError, holds};
+
+/// A switch in numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwitchPlan {
+    /// Cycles from a grant to the departure of the head on an idle link.
+    pub pipeline: Cycle,
+    /// What moves packets to the outputs.
+    pub crossbar: Crossbar,
+    /// Phits of an output port; `u32::MAX` is unlimited.
+    pub output_buffer: u32,
+    /// Who decides which packets are moved.
+    pub matching: Matching,
+    /// When packets are routed; with virtual output queues on arrival.
+    pub routed: Routed,
+}
+
+/// How inputs and outputs are matched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Matching {
+    /// Each input chooses among the heads of its VCs, then each output among the inputs.
+    Separable(Allocator),
+    /// Virtual output queues, matched by iSLIP.
+    Islip {
+        /// Rounds in a cycle.
+        iterations: u8,
+    },
+}
+
+/// What a switch is planned for.
+pub struct Setting {
+    /// The path of its table in the spec.
+    path: String,
+    /// The units of the spec.
+    pub scale: Scale,
+    /// Phits of the largest packet.
+    pub largest: u16,
+    /// The routing decides again for packets that wait.
+    pub reconsiders: bool,
+}
+
+impl Setting {
+    /// What the switch of a spec is planned for.
+    pub fn new(spec: &Switch, scale: Scale, largest: u16, reconsiders: bool) -> Self {
+        Self { path: format!("network.switch.{}", spec.name()), scale, largest, reconsiders }
+    }
+
+    /// The path of one of its keys.
+    pub fn at(&self, key: &str) -> String {
+        format!("{}.{key}", self.path)
+    }
+
+    /// The cycles of the key `pipeline`.
+    ///
+    /// # Errors
+    /// No whole number of cycles, and more than 2^24.
+    pub fn pipeline(&self, pipeline: &Quantity) -> Result<Cycle, SpecError> {
+        self.scale.interval(&self.at("pipeline"), pipeline, 0)
+    }
+
+    /// The phits of an output buffer, which the key `output_buffer` gives.
+    ///
+    /// # Errors
+    /// What cannot hold the largest packet, and no whole number of phits.
+    pub fn output_buffer(&self, buffer: &Quantity) -> Result<u32, SpecError> {
+        let path = self.at("output_buffer");
+        let phits = self.scale.buffer(&path, buffer)?;
+        holds(phits, self.largest, path)?;
+        Ok(phits)
+    }
+
+    /// The allocator that the key `allocator` describes.
+    ///
+    /// # Errors
+    /// Too many rounds, or none.
+    pub fn allocator(&self, allocator: &Allocator) -> Result<Matching, SpecError> {
+        self.iterations("allocator.iterations", allocator.iterations)?;
+        Ok(Matching::Separable(allocator.clone()))
+    }
+
+    /// Checks the rounds of a matching, which `key` gives.
+    ///
+    /// # Errors
+    /// Anything but 1 to 16.
+    pub fn iterations(&self, key: &str, iterations: u8) -> Result<u8, SpecError> {
+        if (1..=16).contains(&iterations) {
+            return Ok(iterations);
+        }
+        let message = format!("{iterations} rounds a cycle is out of range");
+        Err(SpecError::new(self.at(key), message).choices(["1 to 16"]))
+    }
+}
+
+catalogue! {
+    /// How a switch moves packets from its inputs to its outputs.
+    enum Switch;
+    /// Resolves the switch that the spec asks for.
+    ///
+    /// # Errors
+    /// What it cannot do with this routing and these packets.
+    fn build(&Setting) -> SwitchPlan;
+
+    // One line per switch.
+    /// Input-queued: no output buffer, a crossbar as fast as the links.
+    InputQueued => input_queued::InputQueuedSpec,
+    /// Virtual output queues: input-queued, but each VC of an input port has a queue for every
+    /// output.
+    VirtualOutputQueued => virtual_output_queued::VirtualOutputQueuedSpec,
+    /// Combined input-output-queued: a crossbar faster than the links, and output buffers.
+    CombinedQueued => combined_queued::CombinedQueuedSpec,
+    /// Ideal output-queued: every head packet reaches its output at once, whatever the others do.
+    OutputQueued => output_queued::OutputQueuedSpec,
+}

@@ -1,0 +1,41 @@
+//! Every entry of a catalogue is in a table of the tests.
+
+use std::collections::BTreeSet;
+
+use deroute::spec::{FlowControl, Queuing, Routing, Switch};
+use schemars::{JsonSchema, SchemaGenerator};
+
+use crate::support::catalogue::{
+    FLOW_CONTROLS, GRAPH_ROUTINGS, LATTICE_ROUTINGS, QUEUINGS, ROUTINGS, SWITCHES, TREE_ROUTINGS,
+    WIDE_QUEUINGS,
+};
+use crate::support::value;
+
+/// The keys among which a spec chooses.
+fn keys<T: JsonSchema>() -> BTreeSet<String> {
+    let schema = SchemaGenerator::default().into_root_schema_for::<T>();
+    let variants = schema.as_value()["oneOf"].as_array().expect("one of several tables");
+    let key = |variant: &serde_json::Value| variant["required"][0].as_str().map(str::to_owned);
+    variants.iter().map(|variant| key(variant).expect("a table with a key")).collect()
+}
+
+/// The values of a table are entries of the catalogue, and leave none out.
+fn complete<T: JsonSchema + serde::de::DeserializeOwned>(
+    values: impl IntoIterator<Item = &'static str>,
+    name: fn(&T) -> &'static str,
+) {
+    let tested = values.into_iter().map(|text| name(&value(text)).to_owned()).collect();
+    let missing: Vec<_> = keys::<T>().difference(&tested).cloned().collect();
+    assert!(missing.is_empty(), "{missing:?} are in no table of support/catalogue.rs");
+    let unknown: Vec<_> = tested.difference(&keys::<T>()).cloned().collect();
+    assert!(unknown.is_empty(), "the files of {unknown:?} are not called as their keys");
+}
+
+#[test]
+fn every_entry_is_in_a_table() {
+    complete(SWITCHES, Switch::name);
+    complete(FLOW_CONTROLS, FlowControl::name);
+    complete(QUEUINGS.into_iter().flatten().chain(WIDE_QUEUINGS), Queuing::name);
+    let routings = ROUTINGS.into_iter().chain(LATTICE_ROUTINGS).chain(TREE_ROUTINGS);
+    complete(routings.chain(GRAPH_ROUTINGS), Routing::name);
+}
