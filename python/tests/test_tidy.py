@@ -23,7 +23,6 @@ LONGER_THAN_400 = {
     "crates/deroute/src/kernel/matching/islip.rs",
     "crates/deroute/src/kernel/matching/separable.rs",
     "crates/deroute/src/outcome.rs",
-    "crates/deroute/src/routing/mod.rs",
     "crates/deroute/src/topology/dragonfly.rs",
     "crates/deroute/src/traffic/hotspots.rs",
     "crates/deroute/tests/suite/bad_input/mod.rs",

@@ -14,9 +14,8 @@ use super::machine::Machine;
 use super::sensed::SensedQueues;
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::collect::Delivery;
-use crate::routing::{Follows, Header, Injection, RouterView, follow};
+use crate::routing::{Follows, Header, Hop, Injection, RouterView, follow};
 use crate::spec::Pointer;
-use crate::topology::Hop;
 
 /// All stages of a partition but the one that matches inputs and outputs.
 pub(crate) struct Datapath<M: Machine> {
@@ -112,7 +111,7 @@ impl<M: Machine> Datapath<M> {
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, flight: Flight) -> (u32, bool) {
         let index = self.store(flight);
-        let Self { core, agents, .. } = self;
+        let core = &mut self.core;
         let (port, vc) = (flight.to.port(), flight.to.vc());
         let input = &mut core.inputs[port as usize];
         let queue = &mut core.queues[input.queues as usize + usize::from(vc)];
@@ -124,44 +123,37 @@ impl<M: Machine> Datapath<M> {
         (queue.head, queue.tail) = (index, index);
         input.occupied |= 1 << vc;
         let queue = input.queues + u32::from(vc);
-        if let Some(follows) = agents.follows {
-            self.lookahead_route(follows, port, queue, index);
-        }
+        self.lookahead_route(port, queue, index);
         (index, true)
     }
 
     /// A packet that has become the head of a queue follows its path, if it has one.
     #[inline(always)]
-    fn lookahead_route(&mut self, follows: Follows, port: u32, queue: u32, head: u32) {
-        if self.core.pool[head].packet.header.place == 0 && !follows.at_source {
+    fn lookahead_route(&mut self, port: u32, queue: u32, head: u32) {
+        let Some(Follows { at_source, .. }) = self.agents.follows else { return };
+        if self.core.pool[head].packet.header.position == 0 && !at_source {
             return;
         }
         let vc = (queue - self.core.inputs[port as usize].queues) as u8;
-        self.core.queues[queue as usize].request =
-            self.route((port as usize, vc), head, Some(follows));
+        self.core.queues[queue as usize].request = self.route((port as usize, vc), head, true);
     }
 
     /// Decides where a packet goes that is at an input port, in a VC: the head of a queue, or one that
     /// has just arrived. It follows its path, or the routing algorithm is asked.
     #[inline(always)]
-    pub(crate) fn route(
-        &mut self,
-        at: (usize, u8),
-        packet: u32,
-        follows: Option<Follows>,
-    ) -> OutputRequest {
+    pub(crate) fn route(&mut self, at: (usize, u8), packet: u32, follows: bool) -> OutputRequest {
         let core = &mut self.core;
         let router = RouterId(core.first_router + core.inputs[at.0].router);
         let Packet { header, port, size, .. } = &mut core.pool[packet].packet;
         let (port, size) = (*port, *size);
         header.arrive(router);
         if header.ends_at(router) {
-            return OutputRequest::new(size, Hop { port, vc: VcId(0), place: 0 });
+            return OutputRequest::new(size, Hop { port, vc: VcId(0), position: 0 });
         }
-        let Some(Follows { vc_use, .. }) = follows else {
+        let Some(Follows { ladder, .. }) = self.agents.follows.as_ref().filter(|_| follows) else {
             return OutputRequest::new(size, self.decide(at, packet));
         };
-        let hop = follow(&*core.model.topology, router, header, vc_use);
+        let hop = follow(&*core.model.topology, ladder, router, header);
         debug_assert_eq!(hop, self.decide(at, packet), "the algorithm keeps its word");
         OutputRequest::new(size, hop)
     }
@@ -278,10 +270,8 @@ impl<M: Machine> Datapath<M> {
     #[inline(always)]
     fn go_on(&mut self, port: u32, queue: usize, until: Cycle) {
         let next = self.core.queues[queue].head;
-        if let Some(follows) = self.agents.follows
-            && next != NONE
-        {
-            self.lookahead_route(follows, port, queue as u32, next);
+        if next != NONE {
+            self.lookahead_route(port, queue as u32, next);
         }
         self.core.schedule_wakeup(port, until);
     }
@@ -332,7 +322,7 @@ impl<M: Machine> Datapath<M> {
             &mut arrivals[last]
         };
         flight.packet = *packet;
-        flight.packet.header.place = grant.request.hop_position;
+        flight.packet.header.position = grant.request.hop_position;
         flight.packet.header.hops = hops;
         (flight.to, flight.at) = (BufferId::new(link.port, grant.request.vc), at);
         if link.partition != core.index {

@@ -31,9 +31,9 @@ pub use footprint::Footprint;
 
 use crate::ids::{HostId, RouterId};
 use crate::outcome::Outcome;
-use crate::routing::{self, Planner};
+use crate::routing::{self, Hop, Planner};
 use crate::spec::{Spec, SpecError};
-use crate::topology::{Hop, Topology};
+use crate::topology::Topology;
 
 /// One simulation point, ready to run.
 pub struct Simulation {

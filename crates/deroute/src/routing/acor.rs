@@ -27,7 +27,7 @@
 //! interval goes on.
 //!
 //! # Deadlock freedom
-//! As Valiant: every policy's paths are among l1 g1 l2 | l3 g2 l4.
+//! As Valiant: every policy's paths are among l1 g1 l2 - l3 g2 l4.
 //!
 //! # Limits
 //! The counter says that packets are blocked, not where: a level is raised by endpoint congestion as

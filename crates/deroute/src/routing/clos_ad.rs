@@ -36,14 +36,14 @@ use serde::{Deserialize, Serialize};
 
 use super::weights::{Best, Row, Straight};
 use super::{
-    Fabric, Header, Injection, Plan, Queue, RouterView, Routing, Watches, divert, follow,
-    require_lattice,
+    Fabric, Header, Hop, Injection, Ladder, Plan, Queue, RouterView, Routing, Watches, divert,
+    follow, require_lattice,
 };
 use crate::ids::{PortId, RouterId, VcId};
 use crate::probe::PathKind;
 use crate::rng::Stream;
-use crate::spec::{QueueMetric, SpecError, VcUse};
-use crate::topology::{Hop, Lattice, Topology};
+use crate::spec::{QueueMetric, SpecError};
+use crate::topology::{Lattice, Topology};
 
 /// Parameters of Clos-AD.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -65,6 +65,7 @@ impl Default for ClosAdSpec {
 
 struct ClosAd {
     topology: Arc<dyn Topology>,
+    ladder: Ladder,
     spec: ClosAdSpec,
     row: Row,
     first: RouterId,
@@ -84,13 +85,15 @@ struct ClosAd {
 pub fn plan(spec: &ClosAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let row = Row::new(require_lattice(fabric, "routing.clos_ad")?, spec.queue);
     let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
-    let vcs = topology.vcs_needed(true);
+    let ladder = Ladder::valiant(&*topology, "routing.clos_ad")?;
+    let vcs = ladder.needs();
     let classes = usize::from(fabric.classes);
     let agent = Box::new(move |first, count: u32| -> Box<dyn Routing> {
         let ports = usize::from(topology.radix(first));
         let cells = if spec.sequential { ports * count as usize } else { 0 };
         Box::new(ClosAd {
             topology: Arc::clone(&topology),
+            ladder: ladder.clone(),
             spec: spec.clone(),
             row: row.clone(),
             first,
@@ -166,8 +169,8 @@ fn beyond(
 impl Routing for ClosAd {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         let (at, to) = (view.router, header.destination);
-        let minimal = follow(&*self.topology, at, header, VcUse::PathPosition);
-        if header.place > 0 {
+        let minimal = follow(&*self.topology, &self.ladder, at, header);
+        if header.position > 0 {
             return minimal;
         }
         let hop = match (self.decide(view, minimal, to), self.topology.lattice()) {
@@ -179,7 +182,7 @@ impl Routing for ClosAd {
                 let detour = hops > topology.distance(at, to);
                 let kind = if detour { PathKind::Lgl } else { PathKind::Minimal };
                 divert(header, at, root, kind);
-                Hop { port, ..follow(topology, at, header, VcUse::PathPosition) }
+                Hop { port, ..follow(topology, &self.ladder, at, header) }
             }
             _ => minimal,
         };

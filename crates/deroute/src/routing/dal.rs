@@ -35,10 +35,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::weights::{Best, Row, derouted_in, label, reconsidering};
-use super::{Fabric, Header, Plan, RouterView, Routing, Watches, require_lattice};
+use super::{Fabric, Header, Hop, Plan, RouterView, Routing, VcNeed, Watches, require_lattice};
 use crate::ids::{PortId, RouterId, VcId};
-use crate::spec::{QueueMetric, SpecError, VcUse};
-use crate::topology::{Hop, Leg, Topology, VcNeed};
+use crate::spec::{QueueMetric, SpecError};
+use crate::topology::Topology;
 
 /// Parameters of DAL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -77,7 +77,7 @@ pub fn plan(spec: &DalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let row = Row::new(require_lattice(fabric, "routing.dal")?, spec.queue);
     let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
     let why = "one VC is kept in dimension order, to escape through";
-    let need = |class: &&'static str| VcNeed { class, vcs: 2, why };
+    let need = |class: &&'static str| VcNeed { class, vcs: 2, why: why.into() };
     let needs = topology.classes().iter().map(need).collect();
     let vcs: Arc<[u8]> = fabric.vcs.clone().into();
     let agent = Box::new(move |_, _| -> Box<dyn Routing> {
@@ -102,7 +102,7 @@ impl Dal {
 impl Routing for Dal {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         let Some(lattice) = self.topology.lattice() else { unreachable!("checked by `plan`") };
-        let (at, to, place) = (view.router, header.destination, header.place + 1);
+        let (at, to, position) = (view.router, header.destination, header.position + 1);
         let before = derouted_in(lattice, view, to);
         // There is no intermediate router: its place in the header has a bit for each dimension in
         // which the packet was derouted.
@@ -135,12 +135,8 @@ impl Routing for Dal {
         let open =
             self.open(view, best.place).min_by_key(|&vc| view.queues.taken(best.place.1, vc));
         match open {
-            Some(vc) if best.weight().is_some() => Hop { port: best.place.1, vc, place },
-            _ => {
-                let next =
-                    self.topology.next_hop(at, to, Leg::Minimal, place - 1, VcUse::PathPosition);
-                Hop { vc: ESCAPE, place, ..next }
-            }
+            Some(vc) if best.weight().is_some() => Hop { port: best.place.1, vc, position },
+            _ => Hop { port: self.topology.next_hop(at, to).port, vc: ESCAPE, position },
         }
     }
 

@@ -19,7 +19,7 @@
 //! Two classes of VCs for any number of dimensions. With `hop` a deroute takes the second, a hop to the
 //! destination's coordinate the first. With `arrival` the hop after a deroute takes the second, every
 //! other one the first, so that straight hops and deroutes share their VCs. Either way the hop after a
-//! deroute is a straight one, and dimensions are in order, so that places only grow.
+//! deroute is a straight one, and dimensions are in order, so that positions only grow.
 //!
 //! # Limits
 //! One deroute in each dimension; needs a lattice.
@@ -35,9 +35,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::weights::{Best, Classes, Row, Straight, derouted_in, label, reconsidering};
-use super::{Fabric, Header, Plan, RouterView, Routing, Watches, require_lattice};
+use super::{Fabric, Header, Hop, Plan, RouterView, Routing, VcNeed, Watches, require_lattice};
 use crate::spec::{QueueMetric, SpecError};
-use crate::topology::{Hop, Topology, VcNeed};
+use crate::topology::Topology;
 
 /// Parameters of DimWAR.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -90,7 +90,7 @@ pub fn plan(spec: &DimWarSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let lattice = require_lattice(fabric, "routing.dimwar")?;
     let topology = Arc::clone(&fabric.topology);
     let why = "deroutes need a second class of VCs";
-    let need = |class: &&'static str| VcNeed { class, vcs: CLASSES, why };
+    let need = |class: &&'static str| VcNeed { class, vcs: CLASSES, why: why.into() };
     let vcs = topology.classes().iter().map(need).collect();
     let (classes, row) = (Classes::new(fabric, CLASSES), Row::new(lattice, spec.queue));
     let spec = spec.clone();
@@ -133,9 +133,9 @@ impl Routing for DimWar {
         label(header, before, derouted);
         let class = classes[usize::from(derouted)];
         let vc = self.classes.emptiest(view.queues, best.place, class);
-        // Places: a deroute and a straight hop in every dimension.
-        let place = 2 * dim as u8 + 1 + u8::from(!derouted);
-        Hop { port, vc, place }
+        // Positions: a deroute and a straight hop in every dimension.
+        let position = 2 * dim as u8 + 1 + u8::from(!derouted);
+        Hop { port, vc, position }
     }
 
     fn watches(&self) -> Watches {

@@ -53,7 +53,7 @@ impl Climb for Ecmp {
         header: &mut Header,
         rise: Rise,
     ) -> u32 {
-        if header.place == 0 {
+        if header.position == 0 {
             // There is no intermediate router: its place in the header remembers the flow.
             let flow = u64::from(upward::source(tree, view)) << 32 | u64::from(rise.host);
             header.root = RouterId(mix(self.seed ^ mix(flow)) as u32);

@@ -35,7 +35,7 @@
 //! from which the way leads over it.
 //!
 //! # Deadlock freedom
-//! As Valiant: every policy's paths are among l1 g1 l2 | l3 g2 l4.
+//! As Valiant: every policy's paths are among l1 g1 l2 - l3 g2 l4.
 //!
 //! # Limits
 //! A router knows its own traffic only: it takes for granted that the others do the same. The
@@ -62,12 +62,15 @@ use super::counters::{CountMode, CounterPlan, Counting, GroupCounters, Region, p
 use super::local_links::{LocalLinks, LocalLoads};
 use super::phase_a::Policy;
 use super::ugal::{HopCount, QueueMetric, Ugal, UgalPlan, UgalSpec};
-use super::{Fabric, Follows, Header, Injection, Plan, Queue, RouterView, Routing, Watches};
+use super::{
+    Fabric, Follows, Header, Hop, Injection, Plan, Queue, RouterView, Routing, ValiantPhase,
+    Watches,
+};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::probe::PathKind;
 use crate::rng::Stream;
 use crate::spec::{PhaseA, Quantity, SpecError, VcUse};
-use crate::topology::{Hop, Leg, Peer, Topology};
+use crate::topology::{Peer, Topology};
 
 /// Parameters of LIAN.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -108,7 +111,7 @@ pub struct LianSpec {
     pub queue: QueueMetric,
     /// What `H` of the minimal path counts. Default `path`.
     pub hops: HopCount,
-    /// How the VC follows from the place on the path. Default `path-position`.
+    /// How the VC follows from the position on the path. Default `path-position`.
     pub vc_use: VcUse,
 }
 
@@ -174,6 +177,7 @@ pub fn plan(spec: &LianSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let counters = CounterPlan::new(&counting, fabric, "routing.lian")?;
     let links = LocalLinks::new(&*fabric.topology);
     let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
+    let vcs = ugal.vcs();
     let agent = Box::new(move |first: RouterId, routers: u32| -> Box<dyn Routing> {
         let groups = (first.0..first.0 + routers).map(RouterId);
         let groups = groups.flat_map(|router| wired(&*topology, &counters, router));
@@ -188,7 +192,7 @@ pub fn plan(spec: &LianSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
             topology: Arc::clone(&topology),
         })
     });
-    Ok(Plan { agent, vcs: fabric.topology.vcs_needed(true) })
+    Ok(Plan { agent, vcs })
 }
 
 /// Offsets of the groups behind a router's exits, each once; 0 in other places.
@@ -315,7 +319,7 @@ fn policy(l1: bool, l2: bool) -> PhaseA {
 impl Routing for Lian {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         let at = view.router;
-        if header.place > 0 {
+        if header.position > 0 {
             return self.ugal.follow(at, header);
         }
         self.expire(at, view.now);
@@ -324,7 +328,7 @@ impl Routing for Lian {
         let threshold = match self.spec.decide {
             Decision::Ugal => Some(self.spec.thresholds[region as usize]),
             Decision::Counters if region == Region::Benign => {
-                (header.leg, header.kind) = (Leg::Minimal, PathKind::Minimal);
+                (header.phase, header.kind) = (ValiantPhase::Minimal, PathKind::Minimal);
                 return self.ugal.follow(at, header);
             }
             Decision::Counters => None,

@@ -10,7 +10,8 @@
 //! None.
 //!
 //! # Deadlock freedom
-//! The topology's places for minimal paths; a Dragonfly needs 2 local and 1 global VC.
+//! A VC for each hop of a class on the longest of the shortest paths: a Dragonfly needs 2 local and 1
+//! global VC.
 //!
 //! # Limits
 //! Adversarial traffic saturates one link: 1/(2 h^2) under ADV+i, 1/(2 h) under ADVC and 1/p under
@@ -26,9 +27,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Fabric, Follows, Header, Plan, RouterView, Routing, follow, mod_k};
-use crate::spec::{SpecError, VcUse};
-use crate::topology::{Hop, Topology};
+use super::{Fabric, Follows, Header, Hop, Ladder, Plan, RouterView, Routing, follow, mod_k};
+use crate::spec::SpecError;
+use crate::topology::Topology;
 
 /// Parameters of minimal routing: none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +38,7 @@ pub struct MinimalSpec {}
 
 struct Minimal {
     topology: Arc<dyn Topology>,
+    ladder: Ladder,
 }
 
 /// Checks the parameters against the network.
@@ -49,18 +51,20 @@ pub fn plan(_spec: &MinimalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
         return mod_k::by_destination(fabric);
     }
     let topology = Arc::clone(&fabric.topology);
+    let ladder = Ladder::minimal(&*topology, "routing.minimal")?;
+    let vcs = ladder.needs();
     let agent = Box::new(move |_, _| -> Box<dyn Routing> {
-        Box::new(Minimal { topology: Arc::clone(&topology) })
+        Box::new(Minimal { topology: Arc::clone(&topology), ladder: ladder.clone() })
     });
-    Ok(Plan { agent, vcs: fabric.topology.vcs_needed(false) })
+    Ok(Plan { agent, vcs })
 }
 
 impl Routing for Minimal {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
-        follow(&*self.topology, view.router, header, VcUse::PathPosition)
+        follow(&*self.topology, &self.ladder, view.router, header)
     }
 
     fn follows(&self) -> Option<Follows> {
-        Some(Follows { vc_use: VcUse::PathPosition, at_source: true })
+        Some(Follows { ladder: self.ladder.clone(), at_source: true })
     }
 }

@@ -7,6 +7,8 @@
 
 pub mod acor;
 mod counters;
+mod header;
+pub mod ladder;
 mod local_links;
 pub mod phase_a;
 pub mod queuing;
@@ -21,6 +23,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use header::{Header, ValiantPhase};
+pub use ladder::{Hop, Ladder, VcNeed};
 pub use queuing::Flows;
 pub use reach::destinations;
 pub use trace::trace;
@@ -29,56 +33,8 @@ use crate::catalogue::catalogue;
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::PathKind;
 use crate::rng::Stream;
-use crate::spec::{Scale, SpecError, VcUse};
-use crate::topology::{Hop, Lattice, Leg, Topology, VcNeed};
-
-/// The part of a packet that routing reads and writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
-    /// Router of the destination host.
-    pub destination: RouterId,
-    /// Valiant's intermediate router; [`Header::UNDRAWN`] until one is drawn.
-    pub root: RouterId,
-    /// Place on the path of the last hop taken ([`Hop::place`]).
-    pub place: u8,
-    /// Part of the path.
-    pub leg: Leg,
-    /// Kind of path, for the statistics.
-    pub kind: PathKind,
-    /// Router-to-router hops taken.
-    pub hops: u8,
-}
-
-impl Header {
-    /// No intermediate router has been drawn.
-    pub const UNDRAWN: RouterId = RouterId(u32::MAX);
-
-    /// The header of a packet that has just been generated.
-    pub fn new(destination: RouterId) -> Self {
-        Self {
-            destination,
-            root: Self::UNDRAWN,
-            place: 0,
-            leg: Leg::Minimal,
-            kind: PathKind::Minimal,
-            hops: 0,
-        }
-    }
-
-    /// The packet is at a router: phase B begins at the intermediate one.
-    #[inline]
-    pub fn arrive(&mut self, at: RouterId) {
-        // Without a branch: hardly predictable.
-        let arrived = (self.leg == Leg::PhaseA) & (self.root == at);
-        self.leg = if arrived { Leg::PhaseB } else { self.leg };
-    }
-
-    /// Is the router the end of the path? A packet in phase A passes through its destination.
-    #[inline]
-    pub fn ends_at(&self, at: RouterId) -> bool {
-        (self.destination == at) & (self.leg != Leg::PhaseA)
-    }
-}
+use crate::spec::{Scale, SpecError};
+use crate::topology::{Lattice, Topology};
 
 /// Queue lengths of one router.
 pub trait Queues {
@@ -179,10 +135,10 @@ pub struct Watches {
 }
 
 /// Packets in transit just [`follow`] their path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Follows {
-    /// How the places on the path become VCs.
-    pub vc_use: VcUse,
+    /// How the positions on the path become VCs.
+    pub ladder: Ladder,
     /// So do packets at their source.
     pub at_source: bool,
 }
@@ -216,7 +172,7 @@ pub struct Queue {
 pub trait Routing: Send {
     /// Chooses the next hop of a packet at the head of a queue. The packet is not at its
     /// destination router (or still in phase A), and the intermediate router has already been
-    /// recognised: the leg is up to date. Called when the head is first considered, and, if the
+    /// recognised: the phase is up to date. Called when the head is first considered, and, if the
     /// algorithm reconsiders, again every time that it is considered in an injection queue, or in
     /// any queue.
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop;
@@ -291,8 +247,8 @@ pub struct Fabric {
 pub struct Plan {
     /// Makes the agent of the routers `first..first + count`.
     pub agent: AgentFactory,
-    /// Virtual channels that its paths need: [`Topology::vcs_needed`] where they are shortest paths,
-    /// or two of them in a row.
+    /// Virtual channels that its paths need: [`Ladder::needs`] where they are shortest paths, or two of
+    /// them in a row.
     pub vcs: Vec<VcNeed>,
 }
 
@@ -350,16 +306,16 @@ catalogue! {
 /// The next hop of a packet whose path is decided: towards the intermediate router in phase A,
 /// towards the destination otherwise.
 #[inline]
-pub fn follow(topology: &dyn Topology, at: RouterId, header: &Header, vc_use: VcUse) -> Hop {
-    let to = if header.leg == Leg::PhaseA { header.root } else { header.destination };
-    topology.next_hop(at, to, header.leg, header.place, vc_use)
+pub fn follow(topology: &dyn Topology, ladder: &Ladder, at: RouterId, header: &Header) -> Hop {
+    let to = if header.phase == ValiantPhase::A { header.root } else { header.destination };
+    ladder.hop(topology.next_hop(at, to), header.phase, header.position)
 }
 
 /// Sends a packet through `root`, or minimally if `root` is its source or destination.
 pub fn divert(header: &mut Header, at: RouterId, root: RouterId, kind: PathKind) {
     header.root = root;
     let trivial = root == at || root == header.destination;
-    header.leg = if trivial { Leg::Minimal } else { Leg::PhaseA };
+    header.phase = if trivial { ValiantPhase::Minimal } else { ValiantPhase::A };
     header.kind = if trivial { PathKind::Minimal } else { kind };
 }
 

@@ -79,7 +79,7 @@ impl Climb for BySource {
         header: &mut Header,
         rise: Rise,
     ) -> u32 {
-        if header.place == 0 {
+        if header.position == 0 {
             // There is no intermediate router: its place in the header remembers the source.
             header.root = RouterId(upward::source(tree, view));
         }

@@ -31,10 +31,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Fabric, Header, Plan, RouterView, Routing, require_lattice};
+use super::{Fabric, Header, Hop, Plan, RouterView, Routing, VcNeed, require_lattice};
 use crate::ids::{RouterId, VcId};
 use crate::spec::SpecError;
-use crate::topology::{Hop, Topology, VcNeed};
+use crate::topology::Topology;
 
 /// Parameters of O1TURN.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -107,7 +107,7 @@ pub fn plan(spec: &O1TurnSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     })?;
     let why = "every dimension order has its own class of VCs";
     let count = orders.len() as u8;
-    let need = |class: &&'static str| VcNeed { class, vcs: count, why };
+    let need = |class: &&'static str| VcNeed { class, vcs: count, why: why.into() };
     let vcs = topology.classes().iter().map(need).collect();
     let orders: Arc<[Vec<usize>]> = orders.into();
     let agent = Box::new(move |_, _| -> Box<dyn Routing> {
@@ -129,7 +129,7 @@ impl Routing for O1Turn {
         let dim = order.iter().find(unaligned).copied().unwrap_or(0);
         let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
         let port = lattice.port(dim, from, target, to.0 % lattice.trunk());
-        Hop { port, vc: VcId(header.root.0 as u8), place: header.place + 1 }
+        Hop { port, vc: VcId(header.root.0 as u8), position: header.position + 1 }
     }
 }
 

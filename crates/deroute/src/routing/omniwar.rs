@@ -35,9 +35,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::weights::{Best, Classes, Row, Straight, derouted_in, label, reconsidering};
-use super::{Fabric, Header, Plan, RouterView, Routing, Watches, require_lattice};
+use super::{Fabric, Header, Hop, Plan, RouterView, Routing, VcNeed, Watches, require_lattice};
 use crate::spec::{QueueMetric, SpecError};
-use crate::topology::{Hop, Lattice, Topology, VcNeed};
+use crate::topology::{Lattice, Topology};
 
 /// Parameters of OmniWAR.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -104,7 +104,7 @@ pub(super) fn incremental(
         return Err(SpecError::new("routing.omniwar.deroutes", message).choices(choices));
     }
     let why = "each of at most N + M hops takes the next class of VCs";
-    let need = |class: &&'static str| VcNeed { class, vcs: hops, why };
+    let need = |class: &&'static str| VcNeed { class, vcs: hops, why: why.into() };
     let vcs = topology.classes().iter().map(need).collect();
     let (classes, row) = (Classes::new(fabric, hops), Row::new(lattice, spec.queue));
     let spec = spec.clone();
@@ -127,7 +127,7 @@ impl Routing for OmniWar {
         let Some(lattice) = self.topology.lattice() else { unreachable!("checked by `plan`") };
         let (at, to) = (view.router, header.destination);
         let left = lattice.unaligned(at, to).count() as u32;
-        let class = header.place;
+        let class = header.position;
         let spare = !self.straight && u32::from(self.hops - class) > left;
         let before = derouted_in(lattice, view, to);
         // The dimension of a deroute that must not be repeated.
@@ -159,7 +159,7 @@ impl Routing for OmniWar {
         }
         label(header, before, best.derouted);
         let vc = self.classes.emptiest(view.queues, best.place, class);
-        Hop { port: best.place.1, vc, place: class + 1 }
+        Hop { port: best.place.1, vc, position: class + 1 }
     }
 
     fn watches(&self) -> Watches {

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::acor::{Acor, AcorPlan, AcorSpec, Thresholds};
-use super::{Fabric, Header, Injection, Queue, RouterView, Watches};
+use super::{Fabric, Header, Injection, Ladder, Queue, RouterView, Watches};
 use crate::ids::{Cycle, RouterId};
 use crate::probe::PathKind;
-use crate::spec::{PhaseA, SpecError};
+use crate::spec::{PhaseA, SpecError, VcUse};
 use crate::topology::Topology;
 
 /// Which routers may be the intermediate one: a fixed policy, or one that adapts.
@@ -40,6 +40,8 @@ pub(super) struct DetourPlan {
     topology: Arc<dyn Topology>,
     fixed: PhaseA,
     acor: Option<AcorPlan>,
+    /// All that may be used.
+    policies: Vec<PhaseA>,
     own_group: bool,
     restricted: bool,
 }
@@ -66,16 +68,24 @@ impl DetourPlan {
                 PhaseA::Lgl
             }
         };
-        let levels = acor.as_ref().map_or(vec![fixed], AcorPlan::policies);
+        let policies = acor.as_ref().map_or(vec![fixed], AcorPlan::policies);
         let known = fabric.topology.policies();
-        if let Some(policy) = levels.iter().find(|policy| !known.contains(policy)) {
+        if let Some(policy) = policies.iter().find(|policy| !known.contains(policy)) {
             let name = |policy: &PhaseA| PathKind::from(*policy).name();
             let message = format!("`{}` has no meaning in this topology", name(policy));
             let path = format!("{path}.phase_a");
             return Err(SpecError::new(path, message).choices(known.iter().map(name)));
         }
         let restricted = restricted.unwrap_or(acor.is_some());
-        Ok(Self { topology: Arc::clone(&fabric.topology), fixed, acor, own_group, restricted })
+        let topology = Arc::clone(&fabric.topology);
+        Ok(Self { topology, fixed, acor, policies, own_group, restricted })
+    }
+
+    /// A ladder for minimal paths and for those of the policy.
+    pub(super) fn ladder(&self, path: &str, vc_use: VcUse) -> Result<Ladder, SpecError> {
+        let kinds = |policy: &PhaseA| self.topology.phase_a_kinds(*policy, self.restricted);
+        let kinds = self.policies.iter().map(kinds).fold(0, |all, kinds| all | kinds);
+        Ladder::detour(&*self.topology, path, kinds, vc_use)
     }
 
     /// The intermediate router must be drawn anew in every cycle in which a packet waits.

@@ -36,11 +36,12 @@ use serde::{Deserialize, Serialize};
 
 use super::ugal::{Ugal, UgalPlan, UgalSpec};
 use super::{
-    Fabric, Follows, Header, Injection, Message, Plan, Queue, Queues, RouterView, Routing, Watches,
+    Fabric, Follows, Header, Hop, Injection, Message, Plan, Queue, Queues, RouterView, Routing,
+    Watches,
 };
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::spec::SpecError;
-use crate::topology::{Hop, Topology};
+use crate::topology::Topology;
 
 /// Parameters of Piggyback.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -92,7 +93,7 @@ struct Piggyback {
 pub fn plan(spec: &PiggybackSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let ugal = UgalPlan::new(&spec.ugal, fabric, "routing.piggyback.ugal")?;
     let (fabric, spec) = (fabric.clone(), spec.clone());
-    let vcs = fabric.topology.vcs_needed(true);
+    let vcs = ugal.vcs();
     let agent = Box::new(move |first, count| -> Box<dyn Routing> {
         let topology = Arc::clone(&fabric.topology);
         let exits = topology.exits(first).len();
@@ -140,7 +141,7 @@ impl Piggyback {
 
 impl Routing for Piggyback {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
-        if header.place == 0 {
+        if header.position == 0 {
             let flagged = self.flagged(view.router, header.destination);
             let threshold = (!flagged).then(|| self.ugal.threshold());
             return self.ugal.decide(view, header, threshold);

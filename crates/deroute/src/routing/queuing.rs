@@ -47,11 +47,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Fabric, Header, Injection, Message, Plan, Planner, Queue, Queues, RouterView, Routing, Watches,
+    Fabric, Header, Hop, Injection, Message, Plan, Planner, Queue, Queues, RouterView, Routing,
+    VcNeed, Watches,
 };
 use crate::ids::{Cycle, HostId, PortId, RouterId, VcId};
 use crate::spec::SpecError;
-use crate::topology::{Hop, Topology, VcNeed};
+use crate::topology::Topology;
 
 /// Which VCs a flow may use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -374,6 +375,7 @@ pub fn plan(
         Box::new(Classified { inner: agent(first, count), classes })
     });
     let why = "its paths have to be free of deadlocks in each class of the queuing scheme";
-    let each = |need: VcNeed| VcNeed { vcs: need.vcs.saturating_mul(classes), why, ..need };
+    let each =
+        |need: VcNeed| VcNeed { vcs: need.vcs.saturating_mul(classes), why: why.into(), ..need };
     Ok(Plan { agent, vcs: vcs.into_iter().map(each).collect() })
 }

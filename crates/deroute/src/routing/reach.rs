@@ -40,7 +40,7 @@ struct Search<'a> {
     counts: Vec<u32>,
     /// By port: the last destination that was counted.
     counted: Vec<u32>,
-    /// By router: intermediate router and place of packets to this destination that were followed.
+    /// By router: intermediate router and position of packets to this destination that were followed.
     seen: Vec<Vec<(RouterId, u8)>>,
     /// Routers in `seen`.
     touched: Vec<RouterId>,
@@ -105,7 +105,7 @@ impl Search<'_> {
     }
 
     fn visit(&mut self, visit: Visit) {
-        let key = (visit.header.root, visit.header.place);
+        let key = (visit.header.root, visit.header.position);
         let seen = &mut self.seen[visit.router.index()];
         if !seen.contains(&key) {
             seen.push(key);
@@ -144,7 +144,7 @@ impl Search<'_> {
             };
             let hop = self.agent.route(&mut view, &mut header);
             self.count(router, hop.port, to);
-            header.place = hop.place;
+            header.position = hop.position;
             if let Peer::Router { router, port, .. } = self.topology.peer(router, hop.port) {
                 self.visit(Visit { router, input: port, vc: hop.vc, header });
             }

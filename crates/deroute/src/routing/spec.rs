@@ -38,13 +38,18 @@ pub enum PhaseA {
     G,
 }
 
-/// How the VC of a hop follows from its place on the path (design note on deadlock freedom).
+/// How the VC of a hop follows from its position on the path. Where a shortest path has no two hops of a
+/// link class, `next-feasible` is `path-position`; where hops are only counted, as in a graph, so are all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VcUse {
-    /// The hop's own place on l1 g1 l2 | l3 g2 l4, whether or not earlier hops were taken.
+    /// The hop's own position on l1 g1 l2 - l3 g2 l4, whether or not earlier hops were taken.
     #[default]
     PathPosition,
-    /// The next place of its kind after the place used last (FOGSim).
+    /// The next position of its link class after the one used last (FOGSim).
     NextFeasible,
+    /// As `path-position`, without the hops that phase A of the policy never takes; minimal paths take
+    /// the positions of phase B. A Dragonfly then needs 2 local and 2 global VCs for `-g-` (thesis 2.5 and
+    /// 4.5), 3 and 2 for `lg-` and `-gl`, or for `-g-` if it is restricted.
+    Compact,
 }

@@ -37,10 +37,9 @@ use serde::{Deserialize, Serialize};
 
 use super::counters::{CountMode, CounterPlan, Counting, GroupCounters};
 use super::ugal::{Ugal, UgalPlan, UgalSpec};
-use super::{Fabric, Follows, Header, Injection, Plan, Queue, RouterView, Routing, Watches};
+use super::{Fabric, Follows, Header, Hop, Injection, Plan, Queue, RouterView, Routing, Watches};
 use crate::ids::{Cycle, RouterId};
 use crate::spec::{Quantity, SpecError};
-use crate::topology::Hop;
 
 /// Parameters of TPR.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -97,16 +96,17 @@ pub fn plan(spec: &TprSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let TprSpec { ref window, count, stored_percent, low, high, thresholds, .. } = *spec;
     let counting = Counting { window, count, stored_percent, low, high };
     let counters = CounterPlan::new(&counting, fabric, "routing.tpr")?;
+    let vcs = ugal.vcs();
     let agent = Box::new(move |first, routers| -> Box<dyn Routing> {
         let (counters, ugal) = (counters.agent(first, routers), ugal.agent(first, routers));
         Box::new(Tpr { counters, thresholds, ugal })
     });
-    Ok(Plan { agent, vcs: fabric.topology.vcs_needed(true) })
+    Ok(Plan { agent, vcs })
 }
 
 impl Routing for Tpr {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
-        if header.place > 0 {
+        if header.position > 0 {
             return self.ugal.follow(view.router, header);
         }
         self.counters.expire(view.router, view.now, |_, _| ());

@@ -1,9 +1,9 @@
 //! The path of a single packet through an empty network.
 
-use super::{Flows, Header, Plan, Queues, RouterView};
+use super::{Flows, Header, Hop, Plan, Queues, RouterView};
 use crate::ids::{HostId, PortId, RouterId, VcId};
 use crate::rng::{Owner, Stream};
-use crate::topology::{Hop, Peer, Topology};
+use crate::topology::{Peer, Topology};
 
 /// A network without traffic.
 struct Empty;
@@ -37,8 +37,8 @@ pub fn trace(
     while path.len() < LONGEST {
         header.arrive(at);
         if header.ends_at(at) {
-            let hop = Hop { port: topology.port_of(to), vc: VcId(0), place: header.place };
-            path.push((at, hop));
+            let (port, position) = (topology.port_of(to), header.position);
+            path.push((at, Hop { port, vc: VcId(0), position }));
             return Some(path);
         }
         let mut rng = Stream::new(seed, Owner::Router(at.0));
@@ -56,7 +56,7 @@ pub fn trace(
         let hop = agent.route(&mut view, &mut header);
         vc = hop.vc;
         path.push((at, hop));
-        header.place = hop.place;
+        header.position = hop.position;
         match topology.peer(at, hop.port) {
             Peer::Router { router, port, .. } => (at, input) = (router, port),
             _ => return None,

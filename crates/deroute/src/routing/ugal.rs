@@ -14,7 +14,7 @@
 //! the packet is first considered at the head of the injection queue), `vc_use`.
 //!
 //! # Deadlock freedom
-//! As Valiant: 4 local and 2 global VCs in a Dragonfly.
+//! As Valiant: 4 local and 2 global VCs in a Dragonfly, or fewer.
 //!
 //! # Limits
 //! The queues of the source router say little about a distant global link. A detour that begins
@@ -36,12 +36,13 @@ use serde::{Deserialize, Serialize};
 
 use super::phase_a::{DetourPlan, Detours, Policy};
 use super::{
-    Fabric, Follows, Header, Injection, Plan, Queue, RouterView, Routing, Watches, divert, follow,
+    Fabric, Follows, Header, Hop, Injection, Ladder, Plan, Queue, RouterView, Routing,
+    ValiantPhase, VcNeed, Watches, divert, follow,
 };
 use crate::ids::{Cycle, RouterId};
 use crate::probe::PathKind;
 use crate::spec::{SpecError, VcUse};
-use crate::topology::{Hop, Leg, Topology};
+use crate::topology::Topology;
 
 /// Parameters of UGAL with local information.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -68,7 +69,7 @@ pub struct UgalSpec {
     /// The same, and draw the intermediate router again (thesis 5.3). Default `false`; ACOR always
     /// does.
     pub recompute: bool,
-    /// How the VC follows from the place on the path. Default `path-position`.
+    /// How the VC follows from the position on the path. Default `path-position`.
     pub vc_use: VcUse,
 }
 
@@ -115,6 +116,7 @@ pub enum HopCount {
 #[derive(Clone)]
 pub(super) struct UgalPlan {
     topology: Arc<dyn Topology>,
+    ladder: Ladder,
     spec: UgalSpec,
     detours: DetourPlan,
 }
@@ -127,19 +129,27 @@ impl UgalPlan {
         let mut spec = spec.clone();
         spec.recompute |= detours.redraws();
         spec.redecide |= spec.recompute;
-        Ok(Self { topology: Arc::clone(&fabric.topology), spec, detours })
+        let ladder = detours.ladder(path, spec.vc_use)?;
+        Ok(Self { topology: Arc::clone(&fabric.topology), ladder, spec, detours })
+    }
+
+    /// The virtual channels that the paths need.
+    pub(super) fn vcs(&self) -> Vec<VcNeed> {
+        self.ladder.needs()
     }
 
     /// The decision in the routers `first..first + count`.
     pub(super) fn agent(&self, first: RouterId, count: u32) -> Ugal {
         let detours = self.detours.agent(first, count);
-        Ugal { topology: Arc::clone(&self.topology), spec: self.spec.clone(), detours }
+        let (topology, ladder) = (Arc::clone(&self.topology), self.ladder.clone());
+        Ugal { topology, ladder, spec: self.spec.clone(), detours }
     }
 }
 
 /// The decision between the minimal path and one through an intermediate router.
 pub(super) struct Ugal {
     topology: Arc<dyn Topology>,
+    ladder: Ladder,
     spec: UgalSpec,
     detours: Detours,
 }
@@ -151,9 +161,10 @@ pub(super) struct Ugal {
 /// ACOR out of range.
 pub fn plan(spec: &UgalSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let plan = UgalPlan::new(spec, fabric, "routing.ugal")?;
+    let vcs = plan.vcs();
     let agent =
         Box::new(move |first, count| -> Box<dyn Routing> { Box::new(plan.agent(first, count)) });
-    Ok(Plan { agent, vcs: fabric.topology.vcs_needed(true) })
+    Ok(Plan { agent, vcs })
 }
 
 impl Ugal {
@@ -163,7 +174,7 @@ impl Ugal {
     }
 
     pub(super) fn follow(&self, at: RouterId, header: &Header) -> Hop {
-        follow(&*self.topology, at, header, self.spec.vc_use)
+        follow(&*self.topology, &self.ladder, at, header)
     }
 
     /// The source decision. The intermediate router is drawn when the packet has none yet, or is to
@@ -190,17 +201,17 @@ impl Ugal {
         threshold: Option<i32>,
     ) -> Hop {
         let (at, root, kind) = (view.router, header.root, header.kind);
-        header.leg = Leg::Minimal;
+        header.phase = ValiantPhase::Minimal;
         let minimal = self.follow(at, header);
         divert(header, at, root, kind);
-        if header.leg == Leg::Minimal {
+        if header.phase == ValiantPhase::Minimal {
             return minimal;
         }
         let valiant = self.follow(at, header);
         if threshold.is_none_or(|t| !self.prefers_minimal(view, header, (minimal, valiant), t)) {
             return valiant;
         }
-        (header.leg, header.kind) = (Leg::Minimal, PathKind::Minimal);
+        (header.phase, header.kind) = (ValiantPhase::Minimal, PathKind::Minimal);
         minimal
     }
 
@@ -233,14 +244,14 @@ impl Ugal {
 
 impl Routing for Ugal {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
-        if header.place == 0 {
+        if header.position == 0 {
             return self.decide(view, header, Some(self.spec.threshold));
         }
         self.follow(view.router, header)
     }
 
     fn follows(&self) -> Option<Follows> {
-        Some(Follows { vc_use: self.spec.vc_use, at_source: false })
+        Some(Follows { ladder: self.ladder.clone(), at_source: false })
     }
 
     fn watches(&self) -> Watches {

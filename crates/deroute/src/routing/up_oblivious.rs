@@ -120,7 +120,7 @@ impl Climb for Oblivious {
         if self.spec.when == When::Hop {
             return self.number(view, 0, rise.ups);
         }
-        if header.place == 0 {
+        if header.position == 0 {
             // There is no intermediate router: its place in the header remembers the way.
             let ways = self.ways[tree.levels() - 1];
             let pointer = u32::from(view.input.0);

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{AgentFactory, Fabric, Header, Plan, RouterView, Routing, Watches, require_tree};
-use crate::ids::RouterId;
+use super::{
+    AgentFactory, Fabric, Header, Hop, Plan, RouterView, Routing, VcNeed, Watches, require_tree,
+};
+use crate::ids::{RouterId, VcId};
 use crate::spec::SpecError;
-use crate::topology::{Hop, Tree};
+use crate::topology::{Step, Tree};
 
 /// A hop up, still to be chosen.
 #[derive(Clone, Copy)]
@@ -40,16 +42,22 @@ struct Upward<C> {
     climb: C,
 }
 
+/// Up and then down: one VC is enough.
+#[inline]
+fn hop(Step { port, kind }: Step) -> Hop {
+    Hop { port, vc: VcId(0), position: kind + 1 }
+}
+
 impl<C: Climb> Routing for Upward<C> {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         let tree = &*self.tree;
         let host = tree.first_host(header.destination) + u32::from(view.port.0);
         if tree.is_below(host, view.router) {
-            return tree.descend(view.router, host);
+            return hop(tree.descend(view.router, host));
         }
         let level = tree.level(view.router);
         let rise = Rise { level, ups: tree.ups(level), host };
-        tree.ascend(level, self.climb.choose(tree, view, header, rise))
+        hop(tree.ascend(level, self.climb.choose(tree, view, header, rise)))
     }
 
     fn watches(&self) -> Watches {
@@ -71,7 +79,9 @@ pub(super) fn plan<C: Climb + 'static>(
         let climb = climb(&tree, first, count);
         Box::new(Upward { tree, climb })
     });
-    Ok(Plan { agent, vcs: fabric.topology.vcs_needed(false) })
+    let why = "paths lead up and then down";
+    let need = |class: &&'static str| VcNeed { class, vcs: 1, why: why.into() };
+    Ok(Plan { agent, vcs: fabric.topology.classes().iter().map(need).collect() })
 }
 
 /// The host at whose injection queue the packet is.

@@ -18,7 +18,8 @@
 //! queue. `vc_use`: see the topology.
 //!
 //! # Deadlock freedom
-//! Places l1 g1 l2 | l3 g2 l4; a Dragonfly needs 4 local and 2 global VCs.
+//! Positions l1 g1 l2 - l3 g2 l4: a Dragonfly needs 4 local and 2 global VCs, with `vc_use = "compact"`
+//! fewer for most policies.
 //!
 //! # Limits
 //! Throughput is at most about one half. Without l2, ADV+h saturates at 2/(2h+1); without l1, ADVC
@@ -37,11 +38,12 @@ use serde::{Deserialize, Serialize};
 
 use super::phase_a::{DetourPlan, Detours, Policy};
 use super::{
-    Fabric, Follows, Header, Injection, Plan, Queue, RouterView, Routing, Watches, divert, follow,
+    Fabric, Follows, Header, Hop, Injection, Ladder, Plan, Queue, RouterView, Routing, Watches,
+    divert, follow,
 };
 use crate::ids::{Cycle, RouterId};
 use crate::spec::{SpecError, VcUse};
-use crate::topology::{Hop, Topology};
+use crate::topology::Topology;
 
 /// Parameters of Valiant's routing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -59,7 +61,7 @@ pub struct ValiantSpec {
     /// Draw the intermediate router again in every cycle in which the packet waits at the head of its
     /// injection queue (thesis 5.3). Default `false`; ACOR always does.
     pub recompute: bool,
-    /// How the VC follows from the place on the path. Default `path-position`.
+    /// How the VC follows from the position on the path. Default `path-position`.
     pub vc_use: VcUse,
 }
 
@@ -77,9 +79,9 @@ impl Default for ValiantSpec {
 
 struct Valiant {
     topology: Arc<dyn Topology>,
+    ladder: Ladder,
     detours: Detours,
     recompute: bool,
-    vc_use: VcUse,
 }
 
 /// Checks the parameters against the network.
@@ -91,25 +93,26 @@ pub fn plan(spec: &ValiantSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let ValiantSpec { ref phase_a, own_group, restricted, recompute, vc_use } = *spec;
     let detours =
         DetourPlan::new(fabric, "routing.valiant", (phase_a, own_group, restricted), [15, 500])?;
-    let topology = Arc::clone(&fabric.topology);
+    let ladder = detours.ladder("routing.valiant", vc_use)?;
+    let (topology, vcs) = (Arc::clone(&fabric.topology), ladder.needs());
     let agent = Box::new(move |first, count| -> Box<dyn Routing> {
         let (topology, detours) = (Arc::clone(&topology), detours.agent(first, count));
-        Box::new(Valiant { topology, detours, recompute, vc_use })
+        Box::new(Valiant { topology, ladder: ladder.clone(), detours, recompute })
     });
-    Ok(Plan { agent, vcs: fabric.topology.vcs_needed(true) })
+    Ok(Plan { agent, vcs })
 }
 
 impl Routing for Valiant {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
-        if header.place == 0 {
+        if header.position == 0 {
             let (root, kind) = self.detours.draw(view, header);
             divert(header, view.router, root, kind);
         }
-        follow(&*self.topology, view.router, header, self.vc_use)
+        follow(&*self.topology, &self.ladder, view.router, header)
     }
 
     fn follows(&self) -> Option<Follows> {
-        Some(Follows { vc_use: self.vc_use, at_source: false })
+        Some(Follows { ladder: self.ladder.clone(), at_source: false })
     }
 
     fn watches(&self) -> Watches {

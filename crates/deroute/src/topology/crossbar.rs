@@ -24,10 +24,10 @@
 use std::ops::Range;
 
 use super::spec::CrossbarSpec;
-use super::{Hop, Leg, Peer, Topology, VcNeed};
-use crate::ids::{HostId, PortId, RouterId, VcId};
+use super::{HopKind, Peer, Step, Topology};
+use crate::ids::{HostId, PortId, RouterId};
 use crate::rng::Stream;
-use crate::spec::{PhaseA, SpecError, VcUse};
+use crate::spec::{PhaseA, SpecError};
 
 /// A single switch.
 #[derive(Clone, Debug)]
@@ -78,16 +78,16 @@ impl Topology for Crossbar {
         &[]
     }
 
-    fn next_hop(&self, _at: RouterId, _to: RouterId, _leg: Leg, place: u8, _vc: VcUse) -> Hop {
-        Hop { port: PortId(0), vc: VcId(0), place }
+    fn hop_kinds(&self) -> Vec<HopKind> {
+        Vec::new()
+    }
+
+    fn next_hop(&self, _at: RouterId, _to: RouterId) -> Step {
+        Step { port: PortId(0), kind: 0 }
     }
 
     fn distance(&self, _from: RouterId, _to: RouterId) -> u32 {
         0
-    }
-
-    fn vcs_needed(&self, _nonminimal: bool) -> Vec<VcNeed> {
-        Vec::new()
     }
 
     fn policies(&self) -> &'static [PhaseA] {

@@ -14,8 +14,9 @@
 //! possible), `arrangement` (default `palmtree`), `mirror` (default false), `trunk` (default 1).
 //!
 //! # Deadlock freedom
-//! The VC of a hop is its place among the hops of its class on l1 g1 l2 | l3 g2 l4: 2 local and 1
-//! global VC for minimal paths, 4 and 2 through an intermediate router. Places only grow.
+//! A shortest path takes a local hop, a global one and another local one at most. The VC of a hop is its
+//! number among the hops of its class on l1 g1 l2 - l3 g2 l4: 2 local and 1 global VC for minimal paths, 4
+//! and 2 through an intermediate router.
 //!
 //! # Limits
 //! With fewer than the largest number of groups, the unused global ports are spread evenly. With
@@ -34,10 +35,10 @@ use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use super::spec::{Arrangement, DragonflySpec};
-use super::{Hop, Leg, Peer, Topology, VcNeed};
-use crate::ids::{HostId, PortId, RouterId, VcId};
+use super::{HopKind, Peer, Step, Topology};
+use crate::ids::{HostId, PortId, RouterId};
 use crate::rng::Stream;
-use crate::spec::{PhaseA, SpecError, VcUse};
+use crate::spec::{PhaseA, SpecError};
 
 /// A global link as seen from one group.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,11 +79,8 @@ pub struct Dragonfly {
     landings: Vec<Option<(RouterId, u16)>>,
 }
 
-/// Places of a local hop before and after the global one, and of that one; in phase A, and in phase B.
-const PLACES: [u8; 8] = [0, 2, 1, 1, 3, 5, 4, 4];
-
-/// VC of each place on l1 g1 l2 | l3 g2 l4; there are no others.
-const VC_OF_PLACE: [u8; 8] = [0, 0, 1, 2, 1, 3, 0, 0];
+/// Kinds of hops: local before the global hop, global, and local within the group of the destination.
+const KINDS: [u8; 3] = [0, 1, 0];
 
 impl Dragonfly {
     /// Checks the geometry and wires the groups.
@@ -240,44 +238,23 @@ impl Dragonfly {
     /// The global link that a shortest path from `from` takes to `to`'s group.
     #[inline]
     fn gateway(&self, from: (u32, u32), to: (u32, u32)) -> Gateway {
-        let cell = self.cell(from.0, to.0);
         if self.trunk == 1 {
-            return self.gateways[cell as usize];
+            return self.gateways[self.pair(from.0, to.0) as usize];
         }
-        self.gateway_of_trunk(cell, from.1, to.1)
+        self.gateway_of_trunk(self.cell(from.0, to.0), from.1, to.1)
     }
 
-    /// The next port of a shortest path, and whether it is global.
+    /// The next hop of a shortest path.
     #[inline(always)]
-    fn port_to(&self, here: (u32, u32), there: (u32, u32), gateway: Gateway) -> (PortId, bool) {
+    fn step(&self, here: (u32, u32), there: (u32, u32), gateway: Gateway) -> Step {
         // Without branches: whether the next hop is local is hardly predictable. Within a group, the
         // gateway is that of another group and not used.
         let same = here.0 == there.0;
         let owner = u32::from(gateway.router);
         let global = !same & (owner == here.1);
         let local = self.local_port(here.1, select_unpredictable(same, there.1, owner));
-        (select_unpredictable(global, self.global_port(gateway.port), local), global)
-    }
-
-    /// The next hop where links are parallel, or VCs are taken as they come.
-    #[cold]
-    #[inline(never)]
-    fn unusual_hop(
-        &self,
-        here: (u32, u32),
-        there: (u32, u32),
-        leg: Leg,
-        last: u8,
-        vc_use: VcUse,
-    ) -> Hop {
-        let (port, global) = self.port_to(here, there, self.gateway(here, there));
-        hop(
-            port,
-            match vc_use {
-                VcUse::NextFeasible => next_feasible(global, last),
-                _ => place_of(leg, global, last, here.0 == there.0),
-            },
-        )
+        let port = select_unpredictable(global, self.global_port(gateway.port), local);
+        Step { port, kind: u8::from(same) << 1 | u8::from(global) }
     }
 
     /// The one of several parallel links that a shortest path takes.
@@ -308,35 +285,6 @@ impl Dragonfly {
         let size = self.a * self.p;
         g * size..(g + 1) * size
     }
-}
-
-/// Place of a hop, from 0: the class and phase give it, except for a local hop, which comes before
-/// or after the global one.
-#[inline]
-fn place_of(leg: Leg, global: bool, last: u8, arriving: bool) -> u8 {
-    // Without branches, as in `port_to`. Phase B ends with l4 even when it has no global hop; phase A
-    // begins with l1.
-    let second = leg == Leg::PhaseB;
-    let after = (second & arriving) | (!second & (last == 2));
-    let row = 4 * usize::from(second) + 2 * usize::from(global) + usize::from(after);
-    PLACES[row % PLACES.len()]
-}
-
-/// A hop through a port, at a place of the path.
-#[inline]
-fn hop(port: PortId, place: u8) -> Hop {
-    Hop { port, vc: VcId(VC_OF_PLACE[usize::from(place) % VC_OF_PLACE.len()]), place: place + 1 }
-}
-
-/// The first place of the right class after those behind us; `last` is their number.
-#[cold]
-fn next_feasible(global: bool, last: u8) -> u8 {
-    let is_global = |place: u8| place % 3 == 1;
-    let mut place = last;
-    while is_global(place) != global {
-        place += 1;
-    }
-    place
 }
 
 impl Topology for Dragonfly {
@@ -382,15 +330,22 @@ impl Topology for Dragonfly {
         &["local", "global"]
     }
 
+    fn hop_kinds(&self) -> Vec<HopKind> {
+        KINDS.map(HopKind::once).into()
+    }
+
+    fn phase_a_kinds(&self, policy: PhaseA, restricted: bool) -> u16 {
+        // Which of parallel links a path takes is not the policy's choice, nor is where it lands.
+        let lands_elsewhere = self.trunk > 1;
+        let last = matches!(policy, PhaseA::Lgl | PhaseA::Gl) || restricted || lands_elsewhere;
+        let first = matches!(policy, PhaseA::Lgl | PhaseA::Lg);
+        u16::from(first) | 1 << 1 | u16::from(last) << 2
+    }
+
     #[inline]
-    fn next_hop(&self, at: RouterId, to: RouterId, leg: Leg, last: u8, vc_use: VcUse) -> Hop {
+    fn next_hop(&self, at: RouterId, to: RouterId) -> Step {
         let (here, there) = (self.split(at), self.split(to));
-        if self.trunk > 1 || vc_use == VcUse::NextFeasible {
-            return self.unusual_hop(here, there, leg, last, vc_use);
-        }
-        let gateway = self.gateways[self.pair(here.0, there.0) as usize];
-        let (port, global) = self.port_to(here, there, gateway);
-        hop(port, place_of(leg, global, last, here.0 == there.0))
+        self.step(here, there, self.gateway(here, there))
     }
 
     fn distance(&self, from: RouterId, to: RouterId) -> u32 {
@@ -414,19 +369,6 @@ impl Topology for Dragonfly {
         }
         let link = |g: u32, to: u32| self.slot(if to < g { to } else { to - 1 }) / self.h;
         1 + u32::from(link(here.0, there.0) != here.1) + u32::from(link(there.0, here.0) != there.1)
-    }
-
-    fn vcs_needed(&self, nonminimal: bool) -> Vec<VcNeed> {
-        let (local, global) = if nonminimal { (4, 2) } else { (2, 1) };
-        let why = if nonminimal {
-            "the longest path is l1 g1 l2 - l3 g2 l4, and each hop of a class takes the next VC"
-        } else {
-            "the longest path is l1 g1 l2, and each hop of a class takes the next VC"
-        };
-        vec![
-            VcNeed { class: "local", vcs: local, why },
-            VcNeed { class: "global", vcs: global, why },
-        ]
     }
 
     fn policies(&self) -> &'static [PhaseA] {
@@ -554,25 +496,5 @@ mod tests {
         }
         // R_OUT of ADV+1 is the last router.
         assert_eq!(net.exit(RouterId(0), RouterId(12)).unwrap().0, RouterId(11));
-    }
-
-    #[test]
-    fn vc_grows_along_every_path() {
-        let places = |leg, hops: &[bool]| {
-            let mut last = if leg == Leg::PhaseB { 3 } else { 0 };
-            let count = hops.len();
-            hops.iter()
-                .enumerate()
-                .map(|(n, &global)| {
-                    let arriving = n + 1 == count && !global;
-                    last = place_of(leg, global, last, arriving) + 1;
-                    last
-                })
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(places(Leg::Minimal, &[false, true, false]), [1, 2, 3]);
-        assert_eq!(places(Leg::Minimal, &[true, false]), [2, 3]);
-        assert_eq!(places(Leg::PhaseB, &[false, true, false]), [4, 5, 6]);
-        assert_eq!(places(Leg::PhaseB, &[false]), [6]);
     }
 }

@@ -26,7 +26,7 @@
 //! `levels`; `groups`.
 //!
 //! # Deadlock freedom
-//! Up and then down: one VC is enough. Places count the levels up and down again.
+//! Up and then down: one VC is enough.
 //!
 //! # Limits
 //! A host has one link. At most 8 levels. In the network of thesis 4.7.2 (303,264 hosts) the top switches
@@ -43,10 +43,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::spec::{FatTreeSpec, FoldedClosSpec, KaryTreeSpec, RlftSpec};
-use super::{Hop, Leg, Peer, Topology, Tree, VcNeed};
+use super::{HopKind, Peer, Step, Topology, Tree};
 use crate::ids::{HostId, PortId, RouterId};
 use crate::rng::Stream;
-use crate::spec::{PhaseA, SpecError, VcUse};
+use crate::spec::{PhaseA, SpecError};
 
 /// A fat tree.
 #[derive(Clone, Debug)]
@@ -239,8 +239,14 @@ impl Topology for FatTree {
         &CLASSES[..self.tree.levels() - 1]
     }
 
+    /// Up level by level, and down again.
+    fn hop_kinds(&self) -> Vec<HopKind> {
+        let up = 0..self.tree.levels() as u8 - 1;
+        up.clone().chain(up.rev()).map(HopKind::once).collect()
+    }
+
     /// As if for the first host of `to`.
-    fn next_hop(&self, at: RouterId, to: RouterId, _leg: Leg, _place: u8, _vc_use: VcUse) -> Hop {
+    fn next_hop(&self, at: RouterId, to: RouterId) -> Step {
         self.tree.minimal(at, self.tree.first_host(to))
     }
 
@@ -251,11 +257,6 @@ impl Topology for FatTree {
         }
         let (a, b) = (self.tree.level(from), self.tree.level(to));
         (2 * self.tree.meeting_level(from, to) - a - b) as u32
-    }
-
-    fn vcs_needed(&self, _nonminimal: bool) -> Vec<VcNeed> {
-        let why = "paths lead up and then down";
-        self.classes().iter().map(|class| VcNeed { class, vcs: 1, why }).collect()
     }
 
     fn policies(&self) -> &'static [PhaseA] {
@@ -272,8 +273,8 @@ impl Topology for FatTree {
     }
 
     fn exit(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)> {
-        let hop = self.tree.minimal(from, self.tree.first_host(to));
-        (from != to).then_some((from, hop.port))
+        let step = self.tree.minimal(from, self.tree.first_host(to));
+        (from != to).then_some((from, step.port))
     }
 
     fn exits(&self, router: RouterId) -> Range<u16> {

@@ -12,7 +12,7 @@
 //! routers; `ties` (default `next`): which of several shortest paths is taken; `hop_vcs`.
 //!
 //! # Deadlock freedom
-//! The n-th hop of a path takes the n-th VC, so that places only grow: as many VCs as the longest of the
+//! The n-th hop of a path takes the n-th VC: as many VCs as the longest of the
 //! shortest paths has hops, twice as many through an intermediate router. With fewer `hop_vcs` the last
 //! VC serves all further hops, and packets may wait for each other for ever.
 //!
@@ -30,10 +30,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::spec::{GraphHosts, GraphSpec, Ties};
-use super::{Hop, Leg, Peer, Topology, VcNeed};
-use crate::ids::{HostId, PortId, RouterId, VcId};
+use super::{HopKind, Peer, Step, Topology};
+use crate::ids::{HostId, PortId, RouterId};
 use crate::rng::{Stream, mix};
-use crate::spec::{PhaseA, SpecError, VcUse};
+use crate::spec::{PhaseA, SpecError};
 
 /// A network given by its links.
 #[derive(Clone, Debug)]
@@ -243,25 +243,21 @@ impl Topology for Graph {
         if self.links.len() > 1 { &["link"] } else { &[] }
     }
 
+    fn hop_kinds(&self) -> Vec<HopKind> {
+        vec![HopKind { class: 0, most: self.diameter }]
+    }
+
+    fn hop_vcs(&self) -> Option<u8> {
+        self.hop_vcs
+    }
+
     #[inline]
-    fn next_hop(&self, at: RouterId, to: RouterId, _leg: Leg, place: u8, _vc_use: VcUse) -> Hop {
-        let port = PortId(self.next[at.index() * self.links.len() + to.index()]);
-        let vc = self.hop_vcs.map_or(place, |vcs| place.min(vcs - 1));
-        Hop { port, vc: VcId(vc), place: place + 1 }
+    fn next_hop(&self, at: RouterId, to: RouterId) -> Step {
+        Step { port: PortId(self.next[at.index() * self.links.len() + to.index()]), kind: 0 }
     }
 
     fn distance(&self, from: RouterId, to: RouterId) -> u32 {
         u32::from(self.distance[from.index() * self.links.len() + to.index()])
-    }
-
-    fn vcs_needed(&self, nonminimal: bool) -> Vec<VcNeed> {
-        let (longest, why) = if nonminimal {
-            (2 * self.diameter, "each hop takes the next VC, to the intermediate router and on")
-        } else {
-            (self.diameter, "each hop of the longest of the shortest paths takes the next VC")
-        };
-        let vcs = self.hop_vcs.map_or(longest, |vcs| vcs.min(longest));
-        vec![VcNeed { class: "link", vcs, why }]
     }
 
     fn policies(&self) -> &'static [PhaseA] {

@@ -14,7 +14,7 @@
 //!
 //! # Deadlock freedom
 //! Shortest paths take the dimensions in order, on one VC to the intermediate router or directly to
-//! the destination, and on the next one from there. Places only grow.
+//! the destination, and on the next one from there.
 //!
 //! Phase A of a detour may lead to any router (`lgl`), to one that is one hop away (`-g-`), or to one
 //! that is a hop from there in another dimension, or there already (`-gl`). Restricted detours do so in
@@ -34,10 +34,10 @@
 use std::ops::Range;
 
 use super::spec::HyperXSpec;
-use super::{Hop, Lattice, Leg, Peer, Topology, VcNeed};
-use crate::ids::{HostId, PortId, RouterId, VcId};
+use super::{HopKind, Lattice, Peer, Step, Topology};
+use crate::ids::{HostId, PortId, RouterId};
 use crate::rng::Stream;
-use crate::spec::{PhaseA, SpecError, VcUse};
+use crate::spec::{PhaseA, SpecError};
 
 /// A HyperX network.
 #[derive(Clone, Debug)]
@@ -155,28 +155,20 @@ impl Topology for HyperX {
         &CLASSES[..self.lattice.dims()]
     }
 
+    fn hop_kinds(&self) -> Vec<HopKind> {
+        (0..self.lattice.dims()).map(|dim| HopKind::once(dim as u8)).collect()
+    }
+
     #[inline]
-    fn next_hop(&self, at: RouterId, to: RouterId, leg: Leg, _place: u8, _vc_use: VcUse) -> Hop {
+    fn next_hop(&self, at: RouterId, to: RouterId) -> Step {
         let lattice = &self.lattice;
         let dim = lattice.first_unaligned(at, to).unwrap_or(0);
         let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
-        let port = lattice.port(dim, from, target, to.0 % lattice.trunk());
-        let second = leg == Leg::PhaseB;
-        let before = if second { lattice.dims() } else { 0 };
-        Hop { port, vc: VcId(u8::from(second)), place: (before + dim) as u8 + 1 }
+        Step { port: lattice.port(dim, from, target, to.0 % lattice.trunk()), kind: dim as u8 }
     }
 
     fn distance(&self, from: RouterId, to: RouterId) -> u32 {
         self.lattice.unaligned(from, to).count() as u32
-    }
-
-    fn vcs_needed(&self, nonminimal: bool) -> Vec<VcNeed> {
-        let (vcs, why) = if nonminimal {
-            (2, "dimension order to the intermediate router on one VC, and from there on the next")
-        } else {
-            (1, "dimension order needs one VC")
-        };
-        self.classes().iter().map(|class| VcNeed { class, vcs, why }).collect()
     }
 
     fn policies(&self) -> &'static [PhaseA] {
@@ -226,8 +218,7 @@ impl Topology for HyperX {
     fn exit(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)> {
         let lattice = &self.lattice;
         let owner = lattice.moved(from, 0, lattice.coordinate(to, 0));
-        let hop = self.next_hop(owner, to, Leg::Minimal, 0, VcUse::PathPosition);
-        (owner != to).then_some((owner, hop.port))
+        (owner != to).then(|| (owner, self.next_hop(owner, to).port))
     }
 
     fn exits(&self, router: RouterId) -> Range<u16> {

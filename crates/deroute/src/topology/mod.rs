@@ -22,9 +22,9 @@ pub use tree::Tree;
 
 use std::sync::Arc;
 
-use crate::ids::{HostId, PortId, RouterId, VcId};
+use crate::ids::{HostId, PortId, RouterId};
 use crate::rng::Stream;
-use crate::spec::{PhaseA, SpecError, VcUse};
+use crate::spec::{PhaseA, SpecError};
 
 /// What a router port is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,39 +44,29 @@ pub enum Peer {
     Unused,
 }
 
-/// Which part of its path a packet is on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Leg {
-    /// Towards the destination, never diverted.
-    #[default]
-    Minimal,
-    /// Towards the intermediate router.
-    PhaseA,
-    /// From the intermediate router to the destination.
-    PhaseB,
-}
-
-/// One step of a path: the port to take, its VC, and the place on the path that gave the VC.
+/// The next hop of a shortest path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hop {
+pub struct Step {
     /// Output port.
     pub port: PortId,
-    /// Virtual channel at the other end of the port.
-    pub vc: VcId,
-    /// Place on the path, counted from 1; 0 is the injection queue. It grows with every hop.
-    pub place: u8,
+    /// Kind of the hop: an index into [`Topology::hop_kinds`].
+    pub kind: u8,
 }
 
-/// Virtual channels that a set of paths needs, per link class, with the reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VcNeed {
-    /// Link class name.
-    pub class: &'static str,
-    /// Virtual channels.
-    pub vcs: u8,
-    /// Why that many.
-    pub why: &'static str,
+/// A kind of hop on a shortest path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HopKind {
+    /// Link class of the hop: an index into [`Topology::classes`].
+    pub class: u8,
+    /// Hops of this kind, one after the other, that a shortest path has at most.
+    pub most: u8,
+}
+
+impl HopKind {
+    /// A hop over a link of a class that a shortest path takes once, if at all.
+    pub fn once(class: u8) -> Self {
+        Self { class, most: 1 }
+    }
 }
 
 /// A wiring of hosts and routers.
@@ -108,9 +98,25 @@ pub trait Topology: Send + Sync {
     /// Names of the link classes.
     fn classes(&self) -> &'static [&'static str];
 
-    /// The next hop of a shortest path from `at` to a different router `to`. `place` is that of
-    /// the hop taken last ([`Hop::place`], 0 at injection).
-    fn next_hop(&self, at: RouterId, to: RouterId, leg: Leg, place: u8, vc_use: VcUse) -> Hop;
+    /// The kinds of hops on a shortest path, in the order in which it takes them; it may leave out
+    /// any. At most 16.
+    fn hop_kinds(&self) -> Vec<HopKind>;
+
+    /// The kinds of [`Topology::hop_kinds`] that phase A of a policy may take, one bit each; with
+    /// `restricted`, intermediate routers of [`Topology::shared_partition`] are drawn as well. By
+    /// default all.
+    fn phase_a_kinds(&self, _policy: PhaseA, _restricted: bool) -> u16 {
+        u16::MAX
+    }
+
+    /// VCs among which the hops of a path are numbered, the last one for all that remain, if the user
+    /// has limited them. A path may then be part of a deadlock.
+    fn hop_vcs(&self) -> Option<u8> {
+        None
+    }
+
+    /// The next hop of a shortest path from `at` to a different router `to`.
+    fn next_hop(&self, at: RouterId, to: RouterId) -> Step;
 
     /// Router-to-router hops of the shortest path that [`Topology::next_hop`] follows.
     fn distance(&self, from: RouterId, to: RouterId) -> u32;
@@ -120,9 +126,6 @@ pub trait Topology: Send + Sync {
     fn consecutive_distance(&self, from: RouterId, to: RouterId) -> u32 {
         self.distance(from, to)
     }
-
-    /// Virtual channels needed by minimal paths alone, or by paths through an intermediate router.
-    fn vcs_needed(&self, nonminimal: bool) -> Vec<VcNeed>;
 
     /// The phase-A policies that have a meaning here; none without intermediate routers.
     fn policies(&self) -> &'static [PhaseA];

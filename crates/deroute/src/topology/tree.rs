@@ -4,8 +4,8 @@
 //! child of its ancestors it belongs to, and `b_l .. b_1`, which of several equivalent nodes it is. Two
 //! nodes of neighbouring levels are connected if they agree in all digits but the one of the upper level.
 
-use super::Hop;
-use crate::ids::{PortId, RouterId, VcId};
+use super::Step;
+use crate::ids::{PortId, RouterId};
 
 /// One level of switches.
 #[derive(Clone, Copy, Debug)]
@@ -188,7 +188,7 @@ impl Tree {
 
     /// The next hop to a host by D-mod-K, from a switch that is not its own.
     #[inline]
-    pub fn minimal(&self, at: RouterId, host: u32) -> Hop {
+    pub fn minimal(&self, at: RouterId, host: u32) -> Step {
         let level = self.level(at);
         if self.is_below(host, at) {
             return self.descend(at, host);
@@ -198,15 +198,15 @@ impl Tree {
 
     /// The hop down to a host.
     #[inline]
-    pub fn descend(&self, at: RouterId, host: u32) -> Hop {
-        let place = (2 * self.levels() - self.level(at)) as u8;
-        Hop { port: self.down(at, host), vc: VcId(0), place }
+    pub fn descend(&self, at: RouterId, host: u32) -> Step {
+        let kind = (2 * self.levels() - self.level(at)) as u8 - 1;
+        Step { port: self.down(at, host), kind }
     }
 
     /// The hop up over the `n`-th port from a switch of a level.
     #[inline]
-    pub fn ascend(&self, level: usize, n: u32) -> Hop {
-        Hop { port: self.up(level, n), vc: VcId(0), place: level as u8 }
+    pub fn ascend(&self, level: usize, n: u32) -> Step {
+        Step { port: self.up(level, n), kind: level as u8 - 1 }
     }
 
     /// What is behind a port that leads down from level 2 or above: switch and port.

@@ -3,7 +3,7 @@
 use super::packet::NONE;
 use crate::ids::{Cycle, HostId, RouterId};
 use crate::rng::Stream;
-use crate::topology::Hop;
+use crate::routing::Hop;
 use crate::traffic::Source;
 
 /// One direction of a port: a buffer per VC. One cache line.
@@ -90,7 +90,7 @@ pub(crate) struct OutputRequest {
 
 impl OutputRequest {
     /// A packet of so many phits takes this hop.
-    pub(crate) fn new(size: u16, Hop { port, vc, place: hop_position }: Hop) -> Self {
+    pub(crate) fn new(size: u16, Hop { port, vc, position: hop_position }: Hop) -> Self {
         Self { size, out: port.0, vc: vc.0, hop_position, routed: true, seen: false }
     }
 }

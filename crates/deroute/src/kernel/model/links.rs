@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::control::LinkClass;
-use crate::routing::Fabric;
+use crate::routing::{Fabric, VcNeed};
 use crate::spec::{Scale, Spec, SpecError};
-use crate::topology::{Topology, VcNeed};
+use crate::topology::Topology;
 
 /// The link classes of the topology, in its order.
 pub(super) fn resolve(
@@ -69,7 +69,7 @@ pub(super) fn enough_vcs(
         let Some(class) = index.map(|i| classes[i]) else { continue };
         if class.vcs < need.vcs {
             let path = format!("network.links.{}.vcs", need.class);
-            let (have, want, why) = (class.vcs, need.vcs, need.why);
+            let (have, want, why) = (class.vcs, need.vcs, &need.why);
             let message = format!("{have} is too few: this routing needs {want}, because {why}");
             return Err(SpecError::new(path, message).choices([format!("{want} to 64")]));
         }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use deroute::ids::{PortId, RouterId, VcId};
 use deroute::outcome::Outcome;
-use deroute::routing::{Header, Plan, RouterView, Routing};
+use deroute::routing::{Header, Hop, Plan, RouterView, Routing};
 use deroute::spec::Spec;
-use deroute::topology::{Hop, Peer, Topology};
+use deroute::topology::{Peer, Topology};
 use deroute::{RunError, RunOptions, Simulation};
 
 use crate::support::{self, value};
@@ -29,7 +29,7 @@ impl Routing for Ring {
             matches!(peer, Peer::Router { router, .. } if router == next)
         };
         let port = { ports }.find(leads_on).unwrap_or_default();
-        Hop { port, vc: VcId(0), place: header.place + 1 }
+        Hop { port, vc: VcId(0), position: header.position + 1 }
     }
 }
 

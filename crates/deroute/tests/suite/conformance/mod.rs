@@ -5,6 +5,7 @@
 mod deadlock;
 mod entries;
 mod graphs;
+mod ladders;
 mod lattice;
 mod paths;
 pub mod patterns;

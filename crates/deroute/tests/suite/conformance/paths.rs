@@ -85,7 +85,7 @@ fn breadth_first(dragonfly: &str, topology: &dyn deroute::topology::Topology) {
 }
 
 /// No routing goes in circles: every pair of hosts is connected by a path of at most twice the
-/// diameter that visits no VC twice, with places that only grow; minimal routing takes exactly
+/// diameter that visits no VC twice, with positions that only grow; minimal routing takes exactly
 /// `distance` hops.
 #[test]
 fn every_pair_has_a_path() {
@@ -99,8 +99,8 @@ fn every_pair_has_a_path() {
                 let path = path.unwrap_or_else(|| panic!("{routing}: {from} never reaches {to}"));
                 let hops = path.len() - 1;
                 assert!(hops <= bound, "{routing}: {hops} hops from {from} to {to}");
-                let places: Vec<u8> = path[..hops].iter().map(|(_, hop)| hop.place).collect();
-                assert!(places.is_sorted_by(|a, b| a < b), "{routing}: {places:?}");
+                let positions: Vec<u8> = path[..hops].iter().map(|(_, hop)| hop.position).collect();
+                assert!(positions.is_sorted_by(|a, b| a < b), "{routing}: {positions:?}");
                 if r == 0 {
                     let ends = (topology.router_of(from), topology.router_of(to));
                     assert_eq!(hops as u32, topology.distance(ends.0, ends.1), "{dragonfly}");

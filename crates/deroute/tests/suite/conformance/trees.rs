@@ -3,9 +3,9 @@
 use deroute::Simulation;
 use deroute::ids::{HostId, PortId, RouterId, VcId};
 use deroute::rng::{Owner, Stream};
-use deroute::routing::{Header, Queues, RouterView};
+use deroute::routing::{Header, Hop, Queues, RouterView};
 use deroute::spec::{Spec, Warmup};
-use deroute::topology::{Hop, Peer};
+use deroute::topology::Peer;
 
 use crate::support::catalogue::{HOTSPOTS, INJECTIONS, QUEUINGS, SIZES, TREE_ROUTINGS, TREES};
 use crate::support::{self, value};
@@ -101,7 +101,7 @@ fn paths_of_an_empty_network() {
                     let distance = topology.distance(ends[0], ends[1]) as usize;
                     assert_eq!(path.len() - 1, distance, "{tree} {routing} {from} {to}");
                     let hops = &path[..distance];
-                    assert!(hops.is_sorted_by(|a, b| a.1.place < b.1.place));
+                    assert!(hops.is_sorted_by(|a, b| a.1.position < b.1.position));
                     assert!(hops.iter().all(|(_, hop)| hop.vc == hops[0].1.vc), "{routing}");
                 }
             }

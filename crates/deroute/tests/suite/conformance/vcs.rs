@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use deroute::ids::{PortId, RouterId, VcId};
 use deroute::routing::{
-    self, Fabric, Header, Injection, Message, Plan, Queue, Queues, RouterView, Routing, Watches,
+    self, Fabric, Header, Hop, Injection, Message, Plan, Planner, Queue, Queues, RouterView,
+    Routing, VcNeed, Watches,
 };
 use deroute::spec::{Scale, Spec, Warmup};
-use deroute::topology::{self, Hop, Peer, Topology, VcNeed};
+use deroute::topology::{self, Peer, Topology};
 use deroute::{RunError, RunOptions, Simulation};
 
 use super::deadlock::channels;
@@ -59,20 +60,20 @@ impl Routing for Merged {
     }
 }
 
-/// What the routing of a spec needs.
-fn needs(spec: &Spec) -> Vec<VcNeed> {
+/// What a routing needs in the network of a spec.
+fn needs(spec: &Spec, routing: &Planner<'_>) -> Vec<VcNeed> {
     let topology = topology::build(&spec.network.topology).unwrap();
     let classes = topology.classes().len();
     let scale = Scale::new("1 ns", "25 B").unwrap();
     let (latency, vcs, buffers) = (vec![1; classes], vec![64; classes], vec![100; classes]);
     let fabric = Fabric { topology, latency, vcs, buffers, classes: 1, scale };
-    routing::build(&spec.routing, &fabric).unwrap().vcs
+    routing(&fabric).unwrap().vcs
 }
 
-/// Runs a spec in which links have the VCs that its routing needs; those of some classes, one fewer.
-fn run(spec: &Spec, merged: &[usize]) -> Result<(), RunError> {
+/// Runs a spec in which links have the VCs that a routing needs; those of some classes, one fewer.
+fn run(spec: &Spec, routing: &Planner<'_>, merged: &[usize]) -> Result<(), RunError> {
     let plan = |fabric: &Fabric| {
-        let Plan { agent, vcs } = routing::build(&spec.routing, fabric)?;
+        let Plan { agent, vcs } = routing(fabric)?;
         let topology = Arc::clone(&fabric.topology);
         let last = |(class, vcs): (usize, &u8)| merged.contains(&class).then(|| VcId(vcs - 1));
         let lasts: Vec<_> = fabric.vcs.iter().enumerate().map(last).collect();
@@ -87,16 +88,20 @@ fn run(spec: &Spec, merged: &[usize]) -> Result<(), RunError> {
     simulation.run(&options, &mut |_| ControlFlow::Continue(())).map(drop)
 }
 
-/// A busy network of the routing, with as many VCs as it says that it needs.
-fn tight(mut spec: Spec, routing: &str, pattern: &str) -> (Spec, Vec<VcNeed>) {
-    spec.routing = value(routing);
+/// Traffic in a Dragonfly that takes all kinds of paths.
+pub const EVERYWHERE: &str = "{ mix = [{ weight = 2, pattern = 'uniform' }, \
+    { weight = 2, pattern = { adversarial = { offset = 1 } } }, \
+    { weight = 1, pattern = 'adversarial_local' }] }";
+
+/// A busy network of a routing, with as many VCs as it says that it needs.
+pub fn tight(mut spec: Spec, routing: &Planner<'_>, pattern: &str) -> (Spec, Vec<VcNeed>) {
     spec.traffic.pattern = value(pattern);
     spec.traffic.load = 1.0;
     spec.run.warmup = Warmup::Fixed(0.into());
     spec.run.measure = 3_000.into();
     spec.checks.dependencies = true;
     spec.checks.watchdog = Some(1_000.into());
-    let needs = needs(&spec);
+    let needs = needs(&spec, routing);
     for need in &needs {
         spec.network.links.get_mut(need.class).unwrap().vcs = need.vcs;
     }
@@ -115,9 +120,9 @@ fn closes(error: &RunError, topology: &dyn Topology) -> bool {
 }
 
 /// The audit passes as long as no VC is merged, and names a cycle when one is, where `needed` says so.
-fn check(spec: &Spec, merged: &[usize], needed: bool) {
+pub fn check(spec: &Spec, routing: &Planner<'_>, merged: &[usize], needed: bool) {
     let topology = topology::build(&spec.network.topology).unwrap();
-    match run(spec, merged) {
+    match run(spec, routing, merged) {
         Ok(()) => assert!(!needed, "no cycle with {merged:?} merged\n{}", support::show(spec)),
         Err(error) => {
             assert!(needed && closes(&error, &*topology), "{error}\n{}", support::show(spec));
@@ -129,16 +134,15 @@ fn check(spec: &Spec, merged: &[usize], needed: bool) {
 /// that skip a local hop in phase A never reach the last of the VCs that are asked for.
 #[test]
 fn every_vc_of_a_dragonfly_counts() {
-    const PATTERN: &str = "{ mix = [{ weight = 2, pattern = 'uniform' }, \
-        { weight = 2, pattern = { adversarial = { offset = 1 } } }, \
-        { weight = 1, pattern = 'adversarial_local' }] }";
     for routing in ROUTINGS {
-        let (spec, needs) = tight(support::dragonfly(2, 4, 2), routing, PATTERN);
-        check(&spec, &[], false);
+        let algorithm = value(routing);
+        let plan = |fabric: &Fabric| routing::build(&algorithm, fabric);
+        let (spec, needs) = tight(support::dragonfly(2, 4, 2), &plan, EVERYWHERE);
+        check(&spec, &plan, &[], false);
         let skips = ["'lg-'", "'-g-'"].iter().any(|policy| routing.contains(policy));
         let spare = skips && routing.contains("next-feasible");
         for (class, need) in needs.iter().enumerate().filter(|(_, need)| need.vcs > 1) {
-            check(&spec, &[class], !(spare && need.class == "local"));
+            check(&spec, &plan, &[class], !(spare && need.class == "local"));
         }
     }
 }
@@ -149,11 +153,13 @@ fn every_vc_of_a_dragonfly_counts() {
 fn every_vc_of_a_lattice_counts() {
     for routing in LATTICE_ROUTINGS {
         for lattice in ["{ widths = [3, 4], hosts = 3 }", "{ widths = [3, 3, 3], hosts = 2 }"] {
-            let (spec, needs) = tight(support::lattice(lattice), routing, "'uniform'");
-            check(&spec, &[], false);
+            let algorithm = value(routing);
+            let plan = |fabric: &Fabric| routing::build(&algorithm, fabric);
+            let (spec, needs) = tight(support::lattice(lattice), &plan, "'uniform'");
+            check(&spec, &plan, &[], false);
             if needs[0].vcs > 1 {
                 let all: Vec<usize> = (0..needs.len()).collect();
-                check(&spec, &all, true);
+                check(&spec, &plan, &all, true);
             }
         }
     }

@@ -11,9 +11,11 @@ use std::sync::Arc;
 use deroute::Simulation;
 use deroute::ids::{HostId, PortId, RouterId, VcId};
 use deroute::rng::{Owner, Stream};
-use deroute::routing::{self, Fabric, Flows, Header, Injection, Queue, Queues, RouterView};
+use deroute::routing::{
+    self, Fabric, Flows, Header, Injection, Queue, Queues, RouterView, ValiantPhase,
+};
 use deroute::spec::{Quantity, Scale, Spec, Switch, Topology};
-use deroute::topology::{Leg, Peer};
+use deroute::topology::Peer;
 use deroute::traffic::{Setting, Workload};
 
 use crate::support::catalogue::{DRAGONFLIES, LATTICE_ROUTINGS, ROUTINGS, SWITCHES};
@@ -113,10 +115,10 @@ fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
             agent.injection(source, Injection::Entered, &header);
         }
         loop {
-            if header.leg == Leg::PhaseA && header.root == at {
-                header.leg = Leg::PhaseB;
+            if header.phase == ValiantPhase::A && header.root == at {
+                header.phase = ValiantPhase::B;
             }
-            if header.destination == at && header.leg != Leg::PhaseA {
+            if header.destination == at && header.phase != ValiantPhase::A {
                 return total;
             }
             let rng = &mut streams[at.index()];
@@ -133,10 +135,10 @@ fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
             };
             let hop = agent.route(&mut view, &mut header);
             vc = hop.vc;
-            if watched && header.place == 0 {
+            if watched && header.position == 0 {
                 agent.injection(source, Injection::Left, &header);
             }
-            header.place = hop.place;
+            header.position = hop.position;
             let Peer::Router { router, port, class } = topology.peer(at, hop.port) else {
                 panic!("a path into nowhere")
             };

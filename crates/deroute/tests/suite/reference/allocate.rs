@@ -1,9 +1,9 @@
 //! The allocator: which heads are granted in a cycle.
 
 use deroute::ids::{PortId, RouterId, VcId};
-use deroute::routing::{Injection, Queue, Queues, RouterView};
+use deroute::routing::{Injection, Queue, Queues, RouterView, ValiantPhase};
 use deroute::spec::{Arbiter, Pointer};
-use deroute::topology::{Leg, Peer};
+use deroute::topology::Peer;
 
 use super::switch::{Lane, Queued, Waiting, Wish};
 use super::{Model, Parcel};
@@ -168,12 +168,12 @@ impl Model {
         let packet = &mut self.packets[packet];
         let size = packet.size as u16;
         let header = &mut packet.header;
-        if header.leg == Leg::PhaseA && header.root == id {
-            header.leg = Leg::PhaseB;
+        if header.phase == ValiantPhase::A && header.root == id {
+            header.phase = ValiantPhase::B;
         }
-        if header.destination == id && header.leg != Leg::PhaseA {
+        if header.destination == id && header.phase != ValiantPhase::A {
             let port = self.net.topology.port_of(packet.destination).index();
-            return Wish { port, vc: 0, place: None };
+            return Wish { port, vc: 0, position: None };
         }
         let port = self.net.topology.port_of(packet.destination);
         let (net, atomic, now) = (&self.net, self.atomic, self.now);
@@ -191,7 +191,7 @@ impl Model {
             rng,
         };
         let hop = self.agent.route(&mut view, header);
-        Wish { port: hop.port.index(), vc: hop.vc.index(), place: Some(hop.place) }
+        Wish { port: hop.port.index(), vc: hop.vc.index(), position: Some(hop.position) }
     }
 
     pub(super) fn ready(&self, router: usize, packet: usize, wish: Wish) -> bool {
@@ -273,10 +273,10 @@ impl Model {
             Peer::Unused => panic!("a packet came from nowhere"),
         }
         self.record.grants += 1;
-        match wish.place {
-            Some(place) => {
+        match wish.position {
+            Some(position) => {
                 let packet = &mut self.packets[index];
-                packet.header.place = place;
+                packet.header.position = position;
                 packet.header.hops += 1;
             }
             None => self.record.delivered += 1,

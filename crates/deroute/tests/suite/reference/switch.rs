@@ -31,8 +31,8 @@ pub(super) struct Waiting {
 pub(super) struct Wish {
     pub(super) port: usize,
     pub(super) vc: usize,
-    /// Place of the hop; `None` to a host.
-    pub(super) place: Option<u8>,
+    /// Position of the hop; `None` to a host.
+    pub(super) position: Option<u8>,
 }
 
 /// A packet that is crossing the switch.

@@ -1,7 +1,7 @@
 //! Every routing, pattern, injection and packet size that a spec can ask for, with its variants.
 
 /// Routing algorithms, as TOML values.
-pub const ROUTINGS: [&str; 38] = [
+pub const ROUTINGS: [&str; 40] = [
     "{ minimal = {} }",
     "{ valiant = {} }",
     "{ valiant = { own_group = false } }",
@@ -52,6 +52,8 @@ pub const ROUTINGS: [&str; 38] = [
     "{ lian = { whole_path = true, restricted = false, low = 0, high = 0, stored_percent = 1000, \
        thresholds = [0, 0, -50], ilc_threshold = 0, gcs_threshold = 3, sgc_threshold = 1, \
        hops = 'consecutive', vc_use = 'next-feasible' } }",
+    "{ valiant = { phase_a = '-g-', vc_use = 'compact' } }",
+    "{ ugal = { phase_a = 'lg-', restricted = true, redecide = true, vc_use = 'compact' } }",
 ];
 
 /// Patterns that need groups, as TOML values.
