@@ -53,8 +53,9 @@ ALGORITHMS = (
     " spec](spec.md).\n"
 )
 SWITCHES = (
-    "# Switches\n\nSwitches and flow control, from the heads of their source files"
-    " (`make generate`). Every\nkey is in [the spec](spec.md).\n"
+    "# Switches\n\nSwitches, flow control and queuing schemes, from the heads of their source"
+    " files\n(`make generate`). Every key is in [the spec](spec.md); how classes of flows share the"
+    " VCs out is in\n[experiment files](../experiment-files.md#hot-spots-and-queuing-schemes).\n"
 )
 HEADINGS = ("What it does", "Source", "Parameters")
 
@@ -66,6 +67,7 @@ CATALOGUES = (
     (ALGORITHMS, "traffic", "Traffic patterns", HEADINGS),
     (SWITCHES, "switch", "Switches", (*HEADINGS, "Deadlock freedom")),
     (SWITCHES, "control", "Flow control", (*HEADINGS, "Deadlock freedom")),
+    (SWITCHES, "queuing", "Queuing schemes", (*HEADINGS, "Deadlock freedom")),
 )
 
 

@@ -42,6 +42,7 @@ pub mod ids;
 mod kernel;
 pub mod outcome;
 pub mod probe;
+pub mod queuing;
 pub mod rng;
 pub mod routing;
 pub mod spec;

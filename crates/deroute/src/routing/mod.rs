@@ -11,7 +11,6 @@ mod header;
 pub mod ladder;
 mod local_links;
 pub mod phase_a;
-pub mod queuing;
 mod reach;
 pub mod spec;
 mod trace;
@@ -25,7 +24,6 @@ use serde::{Deserialize, Serialize};
 
 pub use header::{Header, ValiantPhase};
 pub use ladder::{Hop, Ladder, VcNeed};
-pub use queuing::Flows;
 pub use reach::destinations;
 pub use trace::trace;
 

@@ -1,7 +1,8 @@
 //! Which destinations are routed through which port.
 
-use super::{Flows, Header, Plan, Queues, RouterView};
+use super::{Header, Plan, Queues, RouterView};
 use crate::ids::{HostId, PortId, RouterId, VcId};
+use crate::queuing::Flows;
 use crate::rng::{Owner, Stream};
 use crate::topology::{Peer, Topology};
 

@@ -1,7 +1,8 @@
 //! The path of a single packet through an empty network.
 
-use super::{Flows, Header, Hop, Plan, Queues, RouterView};
+use super::{Header, Hop, Plan, Queues, RouterView};
 use crate::ids::{HostId, PortId, RouterId, VcId};
+use crate::queuing::Flows;
 use crate::rng::{Owner, Stream};
 use crate::topology::{Peer, Topology};
 

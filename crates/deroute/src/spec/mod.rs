@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::control::spec::*;
+pub use crate::queuing::spec::*;
 pub use crate::routing::spec::*;
 pub use crate::switch::spec::*;
 pub use crate::topology::spec::*;

@@ -14,7 +14,8 @@ use crate::kernel::core::packet::{BufferId, NONE, Packet};
 use crate::kernel::core::wheel::Wheel;
 use crate::kernel::model::Model;
 use crate::probe::messages::{Message, Record};
-use crate::routing::{Flows, Header};
+use crate::queuing::Flows;
+use crate::routing::Header;
 use crate::workload::process::{Assembly, Descriptor, Placed, Process, Services, State};
 use crate::workload::{Job, Jobs, Seat};
 

@@ -12,7 +12,8 @@ pub(crate) use times::{Times, WarmupTimes};
 
 use crate::control::{self, ControlPlan, LinkClass};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
-use crate::routing::{self, Flows, Plan, Planner, queuing};
+use crate::queuing::{self, Flows};
+use crate::routing::{self, Plan, Planner};
 use crate::spec::{Allocator, Routed, Scale, Sensing, SpareVcs, Spec, SpecError, holds};
 use crate::switch::{self, Crossbar, Matching};
 use crate::topology::{self, Peer, Topology};
@@ -65,7 +66,7 @@ impl Model {
         let topology = topology::build(&spec.network.topology)?;
         let classes = links::resolve(spec, &scale, &*topology)?;
         let fabric = links::fabric(&topology, &classes, scale);
-        let routing = queuing::plan(&spec.network.queuing, fabric, planner)?;
+        let (flows, routing) = queuing::plan(&spec.network.queuing, fabric, planner)?;
         links::enough_vcs(&classes, &*topology, &routing.vcs)?;
         let agent = (routing.agent)(RouterId(0), 1);
         let sensing = sensing(spec, &*agent)?;
@@ -91,7 +92,7 @@ impl Model {
         let model = Self {
             host_latency: scale.interval("network.nic.latency", &network.nic.latency, 0)?,
             injection_queue: injection_queue(spec, &scale, largest)?,
-            flows: Flows::new(&network.queuing, &*topology),
+            flows,
             pipeline: switch.pipeline,
             crossbar: switch.crossbar,
             output_buffer: switch.output_buffer,

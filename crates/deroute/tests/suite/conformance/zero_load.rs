@@ -10,10 +10,9 @@ use std::sync::Arc;
 
 use deroute::Simulation;
 use deroute::ids::{HostId, PortId, RouterId, VcId};
+use deroute::queuing::{self, Flows};
 use deroute::rng::{Owner, Stream};
-use deroute::routing::{
-    self, Fabric, Flows, Header, Injection, Queue, Queues, RouterView, ValiantPhase,
-};
+use deroute::routing::{self, Fabric, Header, Injection, Queue, Queues, RouterView, ValiantPhase};
 use deroute::spec::{Quantity, Scale, Spec, Switch, Topology};
 use deroute::topology::Peer;
 use deroute::traffic::{Setting, Workload};
@@ -84,9 +83,10 @@ pub fn fabric(spec: &Spec, topology: &Arc<dyn deroute::topology::Topology>) -> F
     Fabric { topology: Arc::clone(topology), latency, vcs, buffers, classes: 1, scale }
 }
 
-fn agents(spec: &Spec, fabric: Fabric) -> routing::AgentFactory {
+fn agents(spec: &Spec, fabric: Fabric) -> (Flows, routing::AgentFactory) {
     let planner = |fabric: &Fabric| routing::build(&spec.routing, fabric);
-    routing::queuing::plan(&spec.network.queuing, fabric, &planner).unwrap().agent
+    let (flows, plan) = queuing::plan(&spec.network.queuing, fabric, &planner).unwrap();
+    (flows, plan.agent)
 }
 
 /// Closed form of the latency of each packet, on the path that the routing chooses in an empty
@@ -94,8 +94,7 @@ fn agents(spec: &Spec, fabric: Fabric) -> routing::AgentFactory {
 fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
     let topology = deroute::topology::build(&spec.network.topology).unwrap();
     let fabric = fabric(spec, &topology);
-    let agents = agents(spec, fabric.clone());
-    let flows = Flows::new(&spec.network.queuing, &*topology);
+    let (flows, agents) = agents(spec, fabric.clone());
     let mut agent = agents(RouterId(0), topology.routers());
     let mut streams: Vec<Stream> = (0..topology.routers())
         .map(|router| Stream::new(spec.run.seed, Owner::Router(router)))
@@ -171,7 +170,7 @@ pub fn check(spec: &Spec) -> BTreeSet<(HostId, HostId)> {
 
 fn minds_waiting(spec: &Spec) -> bool {
     let topology = deroute::topology::build(&spec.network.topology).unwrap();
-    let watches = agents(spec, fabric(spec, &topology))(RouterId(0), 1).watches();
+    let watches = agents(spec, fabric(spec, &topology)).1(RouterId(0), 1).watches();
     watches.reconsiders || watches.injections
 }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use deroute::ids::RouterId;
-use deroute::routing::{self, Fabric, Flows, Plan};
+use deroute::queuing::{self, Flows};
+use deroute::routing::{self, Fabric, Plan};
 use deroute::spec::{Allocator, Quantity, Routed, Scale, Sensing, SpareVcs, Spec, Switch, Warmup};
 use deroute::topology::{self, Topology};
 use deroute::traffic::{Setting, Workload};
@@ -78,9 +79,8 @@ impl Resolved {
         let fabric =
             Fabric { topology: Arc::clone(&topology), latency, vcs, buffers, classes: 1, scale };
         let planner = |fabric: &Fabric| routing::build(&spec.routing, fabric);
-        let plan = routing::queuing::plan(&spec.network.queuing, fabric, &planner)
-            .expect("a possible routing");
-        let flows = Flows::new(&spec.network.queuing, &*topology);
+        let (flows, plan) =
+            queuing::plan(&spec.network.queuing, fabric, &planner).expect("a possible routing");
         let escapes = (plan.agent)(RouterId(0), 1).escape().is_some();
         let need = |name: &&str| plan.vcs.iter().find(|need| need.class == *name);
         let needs = topology.classes().iter().map(need);

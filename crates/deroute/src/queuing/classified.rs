@@ -1,0 +1,168 @@
+//! Routing within the classes of a queuing scheme.
+
+use super::MOST;
+use crate::ids::{Cycle, PortId, RouterId, VcId};
+use crate::routing::{
+    Fabric, Header, Hop, Injection, Message, Plan, Planner, Queue, Queues, RouterView, Routing,
+    VcNeed, Watches,
+};
+use crate::spec::SpecError;
+
+/// A routing whose VCs are shared out among the classes.
+struct Classified {
+    inner: Box<dyn Routing>,
+    classes: u8,
+}
+
+/// The queues of one class.
+struct OwnQueues<'a> {
+    queues: &'a dyn Queues,
+    classes: u8,
+    class: u8,
+}
+
+impl Queues for OwnQueues<'_> {
+    fn port(&self, port: PortId) -> u32 {
+        self.queues.port(port)
+    }
+
+    #[inline]
+    fn vc(&self, port: PortId, vc: VcId) -> u32 {
+        self.queues.vc(port, self.own(vc))
+    }
+
+    fn class(&self, port: PortId, vc: VcId, classes: u8) -> u32 {
+        self.queues.class(port, self.own(vc), classes * self.classes)
+    }
+
+    fn lane(&self, port: PortId, vc: VcId) -> u32 {
+        self.queues.lane(port, self.own(vc))
+    }
+
+    fn classes(&self, first: PortId, vc: VcId, classes: u8, lengths: &mut [u32]) {
+        self.queues.classes(first, self.own(vc), classes * self.classes, lengths);
+    }
+
+    fn lanes(&self, first: PortId, vc: VcId, lengths: &mut [u32]) {
+        self.queues.lanes(first, self.own(vc), lengths);
+    }
+
+    #[inline]
+    fn taken(&self, port: PortId, vc: VcId) -> u32 {
+        self.queues.taken(port, self.own(vc))
+    }
+
+    fn fits(&self, port: PortId, vc: VcId, size: u16) -> bool {
+        self.queues.fits(port, self.own(vc), size)
+    }
+}
+
+impl OwnQueues<'_> {
+    #[inline]
+    fn own(&self, vc: VcId) -> VcId {
+        VcId(vc.0 * self.classes + self.class)
+    }
+}
+
+/// The queues of all classes.
+struct AllQueues<'a> {
+    queues: &'a dyn Queues,
+    classes: u8,
+}
+
+impl Queues for AllQueues<'_> {
+    fn port(&self, port: PortId) -> u32 {
+        self.queues.port(port)
+    }
+
+    fn vc(&self, port: PortId, vc: VcId) -> u32 {
+        let first = vc.0 * self.classes;
+        (first..first + self.classes).map(|vc| self.queues.vc(port, VcId(vc))).sum()
+    }
+}
+
+impl Routing for Classified {
+    fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
+        let classes = self.classes;
+        // A host's VC is the class itself.
+        let class = view.vc.0 % classes;
+        let mut own = RouterView {
+            router: view.router,
+            input: view.input,
+            vc: VcId(view.vc.0 / classes),
+            port: view.port,
+            class,
+            now: view.now,
+            size: view.size,
+            queues: &OwnQueues { queues: view.queues, classes, class },
+            rng: view.rng,
+        };
+        let hop = self.inner.route(&mut own, header);
+        Hop { vc: VcId(hop.vc.0 * classes + class), ..hop }
+    }
+
+    fn watches(&self) -> Watches {
+        self.inner.watches()
+    }
+
+    fn atomic(&self) -> bool {
+        self.inner.atomic()
+    }
+
+    fn queues_changed(
+        &mut self,
+        router: RouterId,
+        queues: &dyn Queues,
+        messages: &mut Vec<Message>,
+    ) {
+        let all = AllQueues { queues, classes: self.classes };
+        self.inner.queues_changed(router, &all, messages);
+    }
+
+    fn message(&mut self, from: RouterId, content: u32) {
+        self.inner.message(from, content);
+    }
+
+    fn injection(&mut self, queue: Queue, event: Injection, header: &Header) {
+        self.inner.injection(queue, event, header);
+    }
+
+    fn gauges(&self) -> Vec<String> {
+        self.inner.gauges()
+    }
+
+    fn read(&mut self, router: RouterId, now: Cycle, values: &mut Vec<f64>) {
+        self.inner.read(router, now, values);
+    }
+}
+
+/// Checks a routing against the network, with its VCs shared out among the classes of scheme
+/// `name`.
+pub(super) fn plan(
+    name: &str,
+    classes: u8,
+    mut fabric: Fabric,
+    planner: &Planner<'_>,
+) -> Result<Plan, SpecError> {
+    for (class, vcs) in fabric.topology.classes().iter().zip(&mut fabric.vcs) {
+        if *vcs < classes {
+            let message = format!("{vcs} is too few: {name} has {classes} classes");
+            let path = format!("network.links.{class}.vcs");
+            return Err(SpecError::new(path, message).choices([format!("{classes} to {MOST}")]));
+        }
+        *vcs /= classes;
+    }
+    fabric.classes = classes;
+    let Plan { agent, vcs } = planner(&fabric)?;
+    if agent(RouterId(0), 1).escape().is_some() {
+        let message = "this routing keeps one VC to escape through, which classes cannot share";
+        return Err(SpecError::new("network.queuing", message).choices(["no queuing scheme"]));
+    }
+    let agent = Box::new(move |first, count| -> Box<dyn Routing> {
+        Box::new(Classified { inner: agent(first, count), classes })
+    });
+    let why = "its paths have to be free of deadlocks in each class of the queuing scheme";
+    let each =
+        |need: VcNeed| VcNeed { vcs: need.vcs.saturating_mul(classes), why: why.into(), ..need };
+    Ok(Plan { agent, vcs: vcs.into_iter().map(each).collect() })
+}

@@ -1,0 +1,150 @@
+//! Queuing schemes: which VCs a flow may use.
+//!
+//! A scheme puts every flow into one of several classes, and gives each class VCs of its own on
+//! every link and an injection queue of its own at every host, so that a packet that waits holds up
+//! only those of its class. Combines with any routing and any switch: where a routing needs `n`
+//! VCs, class `c` of `queues` has the VCs `c`, `c + queues`, ..., and the routing sees these alone.
+//! Without a scheme (1Q) all flows share the VCs.
+//!
+//! The links from switches to hosts have no VCs. An algorithm that watches its queues from outside
+//! a packet, as Piggyback does, sees the sum over the classes. DSBM (Olesinski, Eberle, Gura, ICC
+//! 2009) is no scheme of this kind: it assigns what arrives to the least occupied buffer, so that
+//! the queue depends on the state of the switch and not on the flow. `network.spare_vcs =
+//! "emptiest"` does so with the VCs of a link.
+//!
+//! To add a scheme: a file with its parameters and its plan, and a line in the catalogue below.
+
+mod classified;
+pub mod spec;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::catalogue;
+use crate::ids::HostId;
+use crate::routing::{Fabric, Plan, Planner};
+use crate::spec::SpecError;
+use crate::topology::Topology;
+
+/// Most classes: as many as a link can have VCs.
+const MOST: u8 = 64;
+
+/// The classes of all flows; all in class 0 without a scheme.
+#[derive(Clone, Debug)]
+pub struct Flows {
+    /// What a host adds as source and as destination; empty if there is one class.
+    shares: [Vec<u8>; 2],
+    classes: u8,
+}
+
+impl Flows {
+    /// Flows of so many classes: what each host adds as source, and as destination, modulo their
+    /// number.
+    fn new(classes: u8, shares: [Vec<u8>; 2]) -> Self {
+        Self { shares: if classes > 1 { shares } else { Default::default() }, classes }
+    }
+
+    /// Flows whose class is that of their destination, modulo the number of classes.
+    fn to(classes: u8, topology: &dyn Topology, class: impl Fn(u32) -> u32) -> Self {
+        let hosts = topology.hosts();
+        let shares = (0..hosts).map(|host| (class(host) % u32::from(classes)) as u8).collect();
+        Self::new(classes, [vec![0; hosts as usize], shares])
+    }
+
+    /// Number of classes, at least 1.
+    #[inline]
+    pub fn classes(&self) -> u8 {
+        self.classes
+    }
+
+    /// The class of the packets from one host to another: the VC of their injection queue.
+    #[inline]
+    pub fn class(&self, from: HostId, to: HostId) -> u8 {
+        if self.classes == 1 {
+            return 0;
+        }
+        let sum = self.shares[0][from.index()] + self.shares[1][to.index()];
+        if sum < self.classes { sum } else { sum - self.classes }
+    }
+}
+
+/// What a queuing scheme is planned for.
+pub struct Setting<'a> {
+    /// The path of its table in the spec.
+    path: String,
+    /// The wiring.
+    pub topology: &'a dyn Topology,
+}
+
+impl Setting<'_> {
+    /// The path of one of its keys.
+    pub fn at(&self, key: &str) -> String {
+        format!("{}.{key}", self.path)
+    }
+
+    /// Checks the number of classes, which the key `queues` gives.
+    ///
+    /// # Errors
+    /// Anything but 1 to 64.
+    pub fn queues(&self, queues: u8) -> Result<u8, SpecError> {
+        if (1..=MOST).contains(&queues) {
+            return Ok(queues);
+        }
+        let message = format!("{queues} classes are out of range");
+        Err(SpecError::new(self.at("queues"), message).choices([format!("1 to {MOST}")]))
+    }
+}
+
+/// Classes of a queuing scheme.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Classes {
+    /// Number of classes, 1 to 64. Default 3.
+    pub queues: u8,
+}
+
+impl Default for Classes {
+    fn default() -> Self {
+        Self { queues: 3 }
+    }
+}
+
+catalogue! {
+    /// Which VCs a flow may use.
+    enum Queuing;
+    /// The classes that the spec asks for.
+    ///
+    /// # Errors
+    /// Too many of them, or none.
+    fn build(&Setting<'_>) -> Flows;
+
+    // One line per queuing scheme.
+    /// By the destination host.
+    Dbbm => dbbm::DbbmSpec,
+    /// By source and destination switch.
+    Vftree => vftree::VftreeSpec,
+    /// By source and destination group of hosts.
+    Flow2sl => flow2sl::Flow2slSpec,
+    /// By the block of consecutive hosts that the destination is in.
+    Blocks => blocks::BlocksSpec,
+    /// A class for each destination host.
+    Voqnet => voqnet::VoqnetSpec,
+}
+
+/// The classes that a spec asks for, and the routing with its VCs shared out among them.
+///
+/// # Errors
+/// What the scheme or the routing cannot do there, and VCs that are too few.
+pub fn plan(
+    spec: &Option<Queuing>,
+    fabric: Fabric,
+    planner: &Planner<'_>,
+) -> Result<(Flows, Plan), SpecError> {
+    let Some(queuing) = spec else {
+        return Ok((Flows::new(1, Default::default()), planner(&fabric)?));
+    };
+    let path = format!("network.queuing.{}", queuing.name());
+    let flows = build(queuing, &Setting { path, topology: &*fabric.topology })?;
+    let plan = classified::plan(queuing.name(), flows.classes(), fabric, planner)?;
+    Ok((flows, plan))
+}
