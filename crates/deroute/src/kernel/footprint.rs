@@ -1,65 +1,258 @@
 //! What a run needs of memory.
+//!
+//! Every term follows what builds it, which is named beside it; `tests/memory.rs` compares the sum with
+//! what is allocated.
 
-use super::core::packet::Slot;
-use super::core::ports;
-use super::hosts::Cargo;
+use std::collections::VecDeque;
+use std::mem::size_of;
+use std::sync::{Arc, Mutex};
+
+use super::RunOptions;
+use super::core::mail::{Mail, Signal};
+use super::core::packet::{Flight, Slot};
+use super::core::ports::{Host, Input, Output, OutputRequest, Queue, Router};
+use super::core::wheel::Wheel;
+use super::extent::Extent;
+use super::hosts::{Cargo, Interface, Interfaces};
+use super::machine::{Choice, General, Plain, Voq};
 use super::matching::islip_footprint;
 use super::model::Model;
-use super::run::jobs_footprint;
-use crate::control::LinkClass;
+use super::partition::Partition;
+use super::run::partitions;
+use crate::ids::RouterId;
 use crate::probe::PathKind;
+use crate::probe::collect::histogram;
+use crate::probe::messages::Record;
 use crate::spec::Sensing;
+use crate::switch::Crossbar;
 
-/// Memory that a simulation needs, in bytes.
+/// Memory that a run needs, in bytes, with default [`RunOptions`]. What the simulation itself holds, such as
+/// the tables of a topology, is there when it has been built and is not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
     /// Before the first packet.
     pub fixed_bytes: u64,
-    /// With every injection queue and buffer full; `u64::MAX` if injection queues are unlimited.
+    /// With every injection queue and buffer full; `u64::MAX` if injection queues are unlimited. What
+    /// probes and checks record is not counted, nor messages of a program that is more than
+    /// an iteration ahead of their arrival.
     pub worst_bytes: u64,
     /// Phits of all messages of the workload: what the time of a run follows.
     pub message_phits: u64,
 }
 
 /// The memory that a run of this model needs.
-pub(crate) fn of(model: &Model) -> Footprint {
-    use size_of as bytes;
-    let topology = &*model.topology;
-    let ports = u64::from(*model.port_bases().last().unwrap_or(&0));
-    let (hosts, routers) = (u64::from(topology.hosts()), u64::from(topology.routers()));
-    let links = u64::from(model.links());
-    let injection_queues = hosts * u64::from(model.flows.classes());
-    let vcs = model.classes.iter().map(|c| u64::from(c.vcs)).max().unwrap_or(1);
-    // And a place on the list of requested outputs.
-    let per_port = bytes::<ports::Input>() + bytes::<ports::Output>() + bytes::<u32>();
-    let rows = vcs * (u64::from(model.lengths) + u64::from(model.shares()))
-        + u64::from(model.sensing == Sensing::Waiting);
-    let fixed = ports * (per_port as u64 + rows * bytes::<u32>() as u64)
-        + model.queues() * bytes::<ports::Queue>() as u64
-        + (links * vcs + injection_queues) * bytes::<u32>() as u64
-        + if model.voqs { islip_footprint(model) } else { 0 }
-        + hosts * bytes::<ports::Host>() as u64
-        + routers * (bytes::<ports::Router>() + bytes::<[u32; PathKind::ALL.len()]>()) as u64
-        + 4 * u64::from(model.horizon());
-    let smallest = u64::from(model.packet_sizes().0);
-    let decided = if model.on_arrival { bytes::<ports::OutputRequest>() } else { 0 };
-    let packet = (bytes::<Slot>() + decided) as u64;
-    let deepest = model.classes.iter().map(LinkClass::memory).max();
-    let in_network = (links * deepest.unwrap_or(0)).div_ceil(smallest);
-    let host_queues = injection_queues * u64::from(model.nic_queue()).div_ceil(smallest);
-    let Some((ranks, packets)) = jobs_footprint(model, in_network + host_queues) else {
-        let worst = match model.injection_queue {
-            u32::MAX => u64::MAX,
-            queue => {
-                let injecting = injection_queues * u64::from(queue).div_ceil(smallest);
-                fixed + (in_network + injecting) * packet
-            }
-        };
-        return Footprint { fixed_bytes: fixed, worst_bytes: worst, message_phits: 0 };
+pub(crate) fn of(model: &Arc<Model>) -> Footprint {
+    let firsts = partitions(model, &model.port_bases(), &RunOptions::default());
+    let parts: Vec<Extent> =
+        firsts.windows(2).map(|ends| Extent::of(model, ends[0]..ends[1])).collect();
+    let all = Extent::of(model, 0..model.topology.routers());
+    let fixed = core(model, &all)
+        + stages(model, &all)
+        + parts.len() as u64 * partition(model)
+        + parts.iter().map(|part| interfaces(model, part)).sum::<u64>();
+    let worst = match moving(model, &all, parts.len() as u64) {
+        Some(bytes) => fixed.saturating_add(bytes),
+        None => u64::MAX,
     };
-    let fixed = fixed + ranks;
-    let packet = packet + bytes::<Cargo>() as u64;
-    let worst = fixed.saturating_add(packets.saturating_mul(packet));
     let message_phits = model.jobs.as_ref().map_or(0, |jobs| jobs.work().1);
     Footprint { fixed_bytes: fixed, worst_bytes: worst, message_phits }
+}
+
+/// Bytes of so many things.
+fn bytes<T>(count: u64) -> u64 {
+    count.saturating_mul(size_of::<T>() as u64)
+}
+
+/// The room of a vector to which so many elements have been added one by one.
+fn grown(count: u64) -> u64 {
+    if count == 0 { 0 } else { count.next_power_of_two().max(4) }
+}
+
+/// The vectors of `Core`, which `Division::build` makes.
+fn core(model: &Model, all: &Extent) -> u64 {
+    let more_classes = u64::from(model.flows.classes()) - 1;
+    bytes::<Router>(all.routers)
+        + bytes::<[u32; PathKind::ALL.len()]>(all.routers)
+        + bytes::<Input>(all.ports)
+        + bytes::<Output>(all.ports)
+        + bytes::<Queue>(all.queues)
+        + bytes::<u32>(all.credits)
+        + bytes::<Host>(all.hosts)
+        + bytes::<u32>(all.hosts * more_classes)
+}
+
+/// What stages keep for each port or router: `Islip::new` or `Separable::new`, `Sharing::new`,
+/// `Occupancy::new`, `Agents::new`.
+fn stages(model: &Model, all: &Extent) -> u64 {
+    let agents = all.routers * (model.routing.agent)(RouterId(0), 1).bytes() as u64;
+    let matching = match model.voqs {
+        true => islip_footprint(model) + all.routers / 8,
+        // Two sets of ports, and the outputs that are requested.
+        false => 2 * all.ports / 8 + bytes::<u32>(all.ports),
+    };
+    let row = bytes::<u32>(all.ports);
+    let rows = u64::from(model.most_vcs());
+    let sharing = if model.shares() { rows * row } else { 0 };
+    let waiting = if model.sensing == Sensing::Waiting { row } else { 0 };
+    let occupancy = if model.lengths { rows * row + waiting } else { 0 };
+    matching + sharing + occupancy + agents + all.routers / 8
+}
+
+/// What a partition has, however large it is: itself, its part of `Post::new`, `Collector::new`, wheels.
+fn partition(model: &Model) -> u64 {
+    let own = match Choice::of(model, false) {
+        Choice::Plain => size_of::<Partition<Plain>>(),
+        Choice::General => size_of::<Partition<General>>(),
+        Choice::Voq => size_of::<Partition<Voq>>(),
+    };
+    let post = size_of::<Mail>() + size_of::<Mutex<Mail>>();
+    let horizon = model.horizon();
+    // Of `Core` and `Agents`.
+    let wheels = 5 * Wheel::<u32>::bytes(horizon);
+    let delayed = match (model.lengths, model.sensing) {
+        (false, _) => 0,
+        (true, Sensing::Both) => Wheel::<Signal>::bytes(0),
+        (true, _) => Wheel::<Signal>::bytes(horizon),
+    };
+    (own + post) as u64 + histogram_bytes() + wheels + delayed
+}
+
+fn histogram_bytes() -> u64 {
+    bytes::<u64>(histogram().distinct_values() as u64)
+}
+
+/// What a partition has for programs: `Interfaces::new` and `Interfaces::add`.
+fn interfaces(model: &Model, part: &Extent) -> u64 {
+    let Some(jobs) = &model.jobs else { return 0 };
+    let hosts = u64::from(model.topology.hosts());
+    let ranks = (part.hosts * u64::from(jobs.ranks())).div_ceil(hosts);
+    let records = jobs.jobs.len() as u64 * (size_of::<Record>() as u64 + histogram_bytes());
+    let backlogs = u64::from(model.flows.classes()) * bytes::<VecDeque<u32>>(ranks);
+    size_of::<Interfaces>() as u64
+        + Wheel::<u32>::bytes(model.horizon())
+        + records
+        + bytes::<Interface>(grown(ranks))
+        + backlogs
+        + bytes::<u32>(grown(part.hosts))
+}
+
+/// What packets take besides, at the most; none if injection queues have no end. `parts` are the
+/// partitions.
+fn moving(model: &Model, all: &Extent, parts: u64) -> Option<u64> {
+    let traffic = Traffic::of(model, all)?;
+    let Traffic { packets, flights, crossing } = traffic;
+    let horizon = model.horizon();
+    // A vector that grows has up to twice the room that it needs.
+    let slot = 2 * size_of::<Slot>() as u64;
+    let requested = if model.on_arrival { 2 * size_of::<OutputRequest>() as u64 } else { 0 };
+    let cargo = if model.jobs.is_some() { size_of::<(Cargo, u32)>() as u64 } else { 0 };
+    let delayed = if model.sensing == Sensing::Both { 0 } else { flights };
+    // What is written in a window, and what was written in the one before, with room to spare.
+    let mails = if parts > 1 { 4 } else { 0 };
+    let all = [
+        packets.saturating_mul(slot + requested + 2 * cargo),
+        Wheel::<Flight>::most_bytes(parts, horizon, flights),
+        Wheel::<Signal>::most_bytes(parts, horizon, crossing),
+        Wheel::<Signal>::most_bytes(parts, horizon, delayed),
+        // An input that waits for several things wakes up for each of them; a rank has two events.
+        Wheel::<u32>::most_bytes(parts, horizon, 4 * all.ports),
+        Wheel::<u32>::most_bytes(parts, horizon, 3 * all.hosts),
+        Wheel::<u32>::most_bytes(parts, horizon, messages_of_agents(model)),
+        crossing.saturating_mul(mails * (size_of::<(Flight, u32, Signal)>() as u64 + cargo)),
+        lists(model, all, parts),
+        programs(model, all),
+    ];
+    Some(all.into_iter().fold(0, u64::saturating_add))
+}
+
+/// What is in the network.
+struct Traffic {
+    packets: u64,
+    /// Packets whose heads are between two routers, or behind a crossbar.
+    flights: u64,
+    /// Packets granted within the latency of a link, during which partitions may run alone: as many are in
+    /// the mail, and as many signals of flow control on their way.
+    crossing: u64,
+}
+
+impl Traffic {
+    /// As much as there can be.
+    fn of(model: &Model, all: &Extent) -> Option<Self> {
+        let smallest = u64::from(model.packet_sizes().0);
+        let in_network = all.memory.div_ceil(smallest);
+        let queue = match &model.jobs {
+            Some(_) if model.traffic.is_silent() => model.nic_queue(),
+            _ => model.injection_queue,
+        };
+        if queue == u32::MAX {
+            return None;
+        }
+        let classes = u64::from(model.flows.classes());
+        let queued = u64::from(queue).div_ceil(smallest);
+        let injecting = (all.hosts * classes).saturating_mul(queued);
+        let mut packets = in_network.saturating_add(injecting);
+        if let Some(jobs) = model.jobs.as_ref().filter(|_| model.traffic.is_silent()) {
+            // Every message has at most one packet that is not full.
+            let (messages, phits) = jobs.work();
+            let full = packets.min(phits) / u64::from(jobs.packet);
+            packets = packets.min(full.saturating_add(messages));
+        }
+        // Packets follow each other on a link, and leave an input as fast as the crossbar lets them.
+        let latency = u64::from(model.classes.iter().map(|c| c.latency).max().unwrap_or(0));
+        let speed = match model.crossbar {
+            Crossbar::Speed(speed) => u64::from(speed),
+            Crossbar::Ideal => smallest,
+        };
+        let per_link = |cycles: u64| all.links.saturating_mul(cycles / smallest + 2);
+        let crossing = in_network.min(per_link(latency * speed));
+        let departed = per_link(model.horizon().into());
+        let entering = match model.host_latency {
+            0 => 0,
+            latency => injecting.min(all.hosts * (u64::from(latency) + 1)),
+        };
+        Some(Self { packets, flights: packets.min(departed.saturating_add(entering)), crossing })
+    }
+}
+
+/// Messages of routing agents that are on their way: each global port may change in every cycle.
+fn messages_of_agents(model: &Model) -> u64 {
+    if !(model.routing.agent)(RouterId(0), 1).watches().queues {
+        return 0;
+    }
+    let topology = &*model.topology;
+    let exits = |router| topology.exits(RouterId(router)).len() as u64;
+    let latency = u64::from(model.classes.iter().map(|c| c.latency).max().unwrap_or(0));
+    (0..topology.routers()).map(exits).sum::<u64>() * latency
+}
+
+/// What a cycle lists, and the arrays of the result.
+fn lists(model: &Model, all: &Extent, parts: u64) -> u64 {
+    let heads = if model.voqs { 0 } else { all.ports + all.queues };
+    let arrivals = if model.on_arrival { 64 * all.ports } else { 0 };
+    let told = (model.routing.agent)(RouterId(0), 1).watches();
+    let told = if told.injections || told.blocked || told.queues { 64 * 3 * all.hosts } else { 0 };
+    let each_cycle = bytes::<(u32, u32)>(2 * heads) + arrivals + told + 32 * all.ports;
+    let kinds = size_of::<[u32; PathKind::ALL.len()]>() as u64;
+    let result = 32 * all.hosts + (16 + 2 * kinds) * all.routers + 32 * all.links;
+    // And the least room of each vector and wheel of a partition.
+    each_cycle + result + 4 * histogram_bytes() + 8192 * parts
+}
+
+/// Bytes of a message: its place with its sender, those of its packets out of order, and its place among
+/// the ones that have arrived.
+const MESSAGE: u64 = 320;
+/// Bytes of the lists of a rank that are not empty.
+const RANK: u64 = 1024;
+
+/// What programs have under way: messages of two iterations, of which one is ahead.
+fn programs(model: &Model, all: &Extent) -> u64 {
+    let Some(jobs) = &model.jobs else { return 0 };
+    let under_way = jobs.jobs.iter().map(|job| {
+        let iterations = u64::from(job.iterations);
+        job.work().0 / iterations * iterations.min(2)
+    });
+    let messages = under_way.fold(0, u64::saturating_add);
+    let ends: u64 =
+        jobs.jobs.iter().map(|job| u64::from(job.iterations) + u64::from(job.ranks())).sum();
+    MESSAGE.saturating_mul(messages).saturating_add(RANK * all.hosts + 32 * ends)
 }

@@ -11,6 +11,7 @@ mod control;
 mod core;
 mod datapath;
 mod egress;
+mod extent;
 mod footprint;
 mod hosts;
 mod inspect;

@@ -134,6 +134,10 @@ impl Routing for Classified {
     fn read(&mut self, router: RouterId, now: Cycle, values: &mut Vec<f64>) {
         self.inner.read(router, now, values);
     }
+
+    fn bytes(&self) -> usize {
+        self.inner.bytes()
+    }
 }
 
 /// Checks a routing against the network, with its VCs shared out among the classes of scheme

@@ -249,6 +249,11 @@ impl Acor {
         (&plan.levels, state)
     }
 
+    /// See [`super::Routing::bytes`].
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.states)
+    }
+
     pub(super) fn gauges(&self) -> Vec<String> {
         if self.follows_packets() {
             return Vec::new();

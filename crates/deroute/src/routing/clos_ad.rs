@@ -194,6 +194,10 @@ impl Routing for ClosAd {
         hop
     }
 
+    fn bytes(&self) -> usize {
+        size_of_val(&*self.decided) + size_of_val(&*self.heads)
+    }
+
     fn watches(&self) -> Watches {
         Watches { injections: self.spec.sequential, lengths: true, ..Watches::default() }
     }

@@ -153,6 +153,11 @@ impl GroupCounters {
         &self.plan
     }
 
+    /// See [`super::Routing::bytes`].
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.values) + size_of_val(&*self.departures)
+    }
+
     /// The counters of a router by offset, as of its last [`GroupCounters::expire`].
     #[inline]
     pub(super) fn of(&self, router: RouterId) -> &[u32] {

@@ -363,4 +363,8 @@ impl Routing for Lian {
         self.counters.read(router, values);
         self.loads.read(router, values);
     }
+
+    fn bytes(&self) -> usize {
+        self.counters.bytes() + self.loads.bytes() + size_of_val(&*self.wired) + self.ugal.bytes()
+    }
 }

@@ -219,6 +219,11 @@ pub(super) struct LocalLoads {
 }
 
 impl LocalLoads {
+    /// See [`super::Routing::bytes`].
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.sums)
+    }
+
     #[inline]
     fn of(&self, router: RouterId) -> &[i64] {
         let counters = (reach(self.links.size) * 2) as usize;

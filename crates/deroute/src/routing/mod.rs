@@ -222,6 +222,11 @@ pub trait Routing: Send {
 
     /// Appends the state of a router at the beginning of cycle `now`, a value for each gauge.
     fn read(&mut self, _router: RouterId, _now: Cycle, _values: &mut Vec<f64>) {}
+
+    /// Bytes that it keeps for its routers, as many for each: a part of the footprint of a run.
+    fn bytes(&self) -> usize {
+        0
+    }
 }
 
 /// What a routing algorithm is built from.

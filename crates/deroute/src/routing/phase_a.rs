@@ -155,6 +155,11 @@ impl Detours {
         }
     }
 
+    /// See [`super::Routing::bytes`].
+    pub(super) fn bytes(&self) -> usize {
+        self.acor.as_ref().map_or(0, Acor::bytes)
+    }
+
     /// See [`super::Routing::gauges`].
     pub(super) fn gauges(&self) -> Vec<String> {
         self.acor.as_ref().map(Acor::gauges).unwrap_or_default()

@@ -195,4 +195,8 @@ impl Routing for Piggyback {
     fn read(&mut self, router: RouterId, now: Cycle, values: &mut Vec<f64>) {
         self.ugal.read(router, now, values);
     }
+
+    fn bytes(&self) -> usize {
+        self.own.len() + self.seen.len() + self.ugal.bytes()
+    }
 }

@@ -139,4 +139,8 @@ impl Routing for Tpr {
         self.counters.read(router, values);
         self.ugal.read(router, now, values);
     }
+
+    fn bytes(&self) -> usize {
+        self.counters.bytes() + self.ugal.bytes()
+    }
 }

@@ -272,4 +272,8 @@ impl Routing for Ugal {
     fn read(&mut self, router: RouterId, now: Cycle, values: &mut Vec<f64>) {
         self.detours.read(router, now, values);
     }
+
+    fn bytes(&self) -> usize {
+        self.detours.bytes()
+    }
 }

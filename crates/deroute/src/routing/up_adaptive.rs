@@ -213,6 +213,10 @@ impl Climb for Adaptive {
     fn redecides(&self) -> bool {
         self.redecide
     }
+
+    fn bytes(&self) -> usize {
+        self.flags.len()
+    }
 }
 
 /// Checks the parameters against the network.

@@ -128,6 +128,10 @@ impl Climb for Oblivious {
         }
         header.root.0 / self.ways[rise.level - 1] % rise.ups
     }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&*self.turns)
+    }
 }
 
 /// Checks the parameters against the network.

@@ -35,6 +35,11 @@ pub(super) trait Climb: Send {
     fn redecides(&self) -> bool {
         false
     }
+
+    /// See [`Routing::bytes`].
+    fn bytes(&self) -> usize {
+        0
+    }
 }
 
 struct Upward<C> {
@@ -63,6 +68,10 @@ impl<C: Climb> Routing for Upward<C> {
     fn watches(&self) -> Watches {
         let redecides = self.climb.redecides();
         Watches { reconsiders: redecides, transit: redecides, ..Watches::default() }
+    }
+
+    fn bytes(&self) -> usize {
+        self.climb.bytes()
     }
 }
 

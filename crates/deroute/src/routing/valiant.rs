@@ -131,4 +131,8 @@ impl Routing for Valiant {
     fn read(&mut self, router: RouterId, now: Cycle, values: &mut Vec<f64>) {
         self.detours.read(router, now, values);
     }
+
+    fn bytes(&self) -> usize {
+        self.detours.bytes()
+    }
 }

@@ -126,7 +126,7 @@ fn bytes(text: &str) -> Option<Fraction> {
     value.times(factor(&BYTE_UNITS, unit)?, 1)
 }
 
-/// Longest latency, pipeline or interval in cycles: keeps the timing wheel below 256 MiB.
+/// Longest latency, pipeline or interval in cycles: keeps each timing wheel below 512 MiB.
 const LONGEST: u64 = 1 << 24;
 
 /// The engine's units expressed in physical ones.

@@ -68,10 +68,28 @@ impl<T: Copy + Default> Chunks<T> {
     }
 }
 
+/// Cycles that a wheel has a bucket for.
+fn slots(horizon: Cycle) -> Cycle {
+    (horizon + 2).next_power_of_two()
+}
+
 impl<T: Copy + Default> Wheel<T> {
+    /// Bytes of a wheel without events.
+    pub(crate) fn bytes(horizon: Cycle) -> u64 {
+        4 * u64::from(slots(horizon))
+    }
+
+    /// Bytes that so many events take besides in all of some wheels, at the most: a chunk for each bucket is
+    /// not full, and there is room for twice as many chunks.
+    pub(crate) fn most_bytes(wheels: u64, horizon: Cycle, events: u64) -> u64 {
+        let size = u64::from(Chunks::<T>::SIZE);
+        let chunks = events.min(wheels * u64::from(slots(horizon))) + events / size;
+        (2 * chunks).saturating_mul(size * size_of::<T>() as u64 + 4)
+    }
+
     /// A wheel for events at most `horizon` cycles ahead.
     pub(crate) fn new(horizon: Cycle) -> Self {
-        let slots = (horizon + 2).next_power_of_two();
+        let slots = slots(horizon);
         let chunks = Chunks { events: Vec::new(), before: Vec::new(), free: NONE };
         Self { ends: vec![0; slots as usize], mask: slots - 1, chunks }
     }

@@ -124,13 +124,19 @@ fn stride(model: &Model) -> usize {
     1 + usize::from(vcs.max(model.flows.classes()))
 }
 
+/// Words of the sets of a switch, and bytes of its pairs.
+fn tables(ports: u16, stride: usize) -> (usize, usize) {
+    let ports = usize::from(ports);
+    ((3 + 2 * ports) * ports.div_ceil(64), ports * ports * stride)
+}
+
 /// Bytes of the sets, pairs and ports of all switches, VOQs not counted.
 pub(crate) fn footprint(model: &Model) -> u64 {
     let of = |router: u32| {
-        let ports = u64::from(model.topology.radix(RouterId(router)));
-        let sets = (3 + 2 * ports) * ports.div_ceil(64) * 8;
-        let pairs = ports * ports * stride(model) as u64;
-        sets + pairs + ports * size_of::<Port>() as u64 + size_of::<Switch>() as u64
+        let ports = model.topology.radix(RouterId(router));
+        let (sets, pairs) = tables(ports, stride(model));
+        let each = usize::from(ports) * (size_of::<Port>() + size_of::<u16>());
+        (8 * sets + pairs + each + size_of::<Switch>()) as u64
     };
     (0..model.topology.routers()).map(of).sum()
 }
@@ -525,13 +531,16 @@ impl<M: Machine<Matching = Self>> Matching<M> for Islip {
     const VOQS: bool = true;
 
     fn new(model: &Model, core: &Core) -> Self {
+        let stride = stride(model);
+        let tables = core.routers.iter().map(|router| tables(router.ports, stride));
+        let (sets, pairs) = tables.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         let mut islip = Self {
             iterations: model.allocator.iterations,
-            switches: Vec::new(),
-            ports: Vec::new(),
-            sets: Vec::new(),
-            pairs: Vec::new(),
-            stride: stride(model),
+            switches: Vec::with_capacity(core.routers.len()),
+            ports: Vec::with_capacity(core.inputs.len()),
+            sets: Vec::with_capacity(sets),
+            pairs: Vec::with_capacity(pairs),
+            stride,
             sizes: model.packet_sizes(),
             granted: Vec::new(),
             crossings: Vec::new(),

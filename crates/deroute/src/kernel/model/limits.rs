@@ -1,9 +1,10 @@
 //! What is too large for the engine.
 
 use super::Model;
+use crate::ids::RouterId;
 use crate::spec::{SpecError, Switch};
 
-/// Most phits that an output may be ahead of its link: keeps the timing wheel below 256 MiB.
+/// Most phits that an output may be ahead of its link: keeps each timing wheel below 512 MiB.
 const DEEPEST: u64 = 1 << 25;
 
 /// Most virtual output queues: 4 GiB.
@@ -12,7 +13,8 @@ const MOST_QUEUES: u64 = 1 << 28;
 impl Model {
     /// Virtual output queues cannot be too many.
     pub(super) fn voqs_fit(&self, switch: &Switch) -> Result<(), SpecError> {
-        let queues = if self.voqs { self.queues() } else { 0 };
+        let routers = 0..if self.voqs { self.topology.routers() } else { 0 };
+        let queues: u64 = routers.map(|router| self.queues(RouterId(router))).sum();
         if queues > MOST_QUEUES {
             let message = format!("{queues} virtual output queues are too many");
             let choices = [format!("at most {MOST_QUEUES}: VCs of all inputs, times outputs")];

@@ -194,19 +194,16 @@ impl Model {
         self.classes.iter().any(|class| class.shared > 0)
     }
 
-    /// Queues of all input ports.
-    pub(crate) fn queues(&self) -> u64 {
-        let of = |router: RouterId| {
-            let ports = self.topology.radix(router);
-            let vcs = |port: u16| match self.topology.peer(router, PortId(port)) {
-                Peer::Router { class, .. } => u64::from(self.classes[usize::from(class)].vcs),
-                Peer::Host(_) => 1,
-                Peer::Unused => 0,
-            };
-            // One more for a packet that has just arrived.
-            (0..ports).map(vcs).sum::<u64>() * if self.voqs { u64::from(ports) } else { 1 }
+    /// Queues of all input ports of a router: of hosts' ports for each class of the queuing scheme, of
+    /// others for each VC, and of these one for each output where there are virtual output queues.
+    pub(crate) fn queues(&self, router: RouterId) -> u64 {
+        let ports = self.topology.radix(router);
+        let vcs = |port: u16| match self.topology.peer(router, PortId(port)) {
+            Peer::Router { class, .. } => u64::from(self.classes[usize::from(class)].vcs),
+            Peer::Host(_) => u64::from(self.flows.classes()),
+            Peer::Unused => 0,
         };
-        (0..self.topology.routers()).map(RouterId).map(of).sum()
+        (0..ports).map(vcs).sum::<u64>() * if self.voqs { u64::from(ports) } else { 1 }
     }
 
     /// Links between routers, each direction counted.

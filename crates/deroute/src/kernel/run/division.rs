@@ -12,6 +12,7 @@ use crate::kernel::core::ports::{
     Host, Input, LeadsTo, Link, NEAR, Output, OutputRequest, PortKind, Queue, Router,
 };
 use crate::kernel::core::wheel::Wheel;
+use crate::kernel::extent::Extent;
 use crate::kernel::hosts::Hosts;
 use crate::kernel::machine::Machine;
 use crate::kernel::matching::Matching;
@@ -35,6 +36,22 @@ pub(crate) struct Division<'a> {
 const HOSTS_PER_PARTITION: u32 = 144;
 /// More partitions would write to more mail than a cache holds the ends of.
 const MOST_PARTITIONS: usize = 512;
+
+/// Cycles that several partitions per thread should run alone at least.
+const SHORTEST_WINDOW: Cycle = 24;
+
+/// First router of each partition of a run, and the total; `port_bases` are those of [`Division`].
+pub(crate) fn partitions(model: &Arc<Model>, port_bases: &[u32], options: &RunOptions) -> Vec<u32> {
+    let topology = &*model.topology;
+    let firsts = divide(topology, options);
+    let lookahead = || Division { model, port_bases, firsts: &firsts }.lookahead();
+    if options.partitions.is_none() && lookahead() < SHORTEST_WINDOW {
+        // Caches would be filled anew all the time: as few as there are threads.
+        let few = RunOptions { partitions: Some(options.threads.max(1)), ..options.clone() };
+        return divide(topology, &few);
+    }
+    firsts
+}
 
 /// First router of each partition, and the total. Domains are never split.
 pub(crate) fn divide(topology: &dyn Topology, options: &RunOptions) -> Vec<u32> {
@@ -97,19 +114,22 @@ impl Division<'_> {
         let early = !voqs && !model.on_arrival;
         let agents = Agents::new(routing, routers as usize, horizon, early);
         let mut hosts = M::Hosts::new(model, horizon);
+        let extent = Extent::of(model, first..end);
+        let ports = extent.ports as usize;
+        let more_classes = usize::from(model.flows.classes()) - 1;
         let mut core = Core {
             model: Arc::clone(model),
             index,
             now: 0,
             first_router: first,
             exceeds_cache: false,
-            routers: Vec::new(),
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            queues: Vec::new(),
-            credits: Vec::new(),
-            hosts: Vec::new(),
-            queued: Vec::new(),
+            routers: Vec::with_capacity(routers as usize),
+            inputs: Vec::with_capacity(ports),
+            outputs: Vec::with_capacity(ports),
+            queues: Vec::with_capacity(extent.queues as usize),
+            credits: Vec::with_capacity(extent.credits as usize),
+            hosts: Vec::with_capacity(extent.hosts as usize),
+            queued: Vec::with_capacity(extent.hosts as usize * more_classes),
             pool: Pool::new(),
             arrivals: Wheel::new(horizon),
             signals: Wheel::new(horizon),
@@ -122,6 +142,8 @@ impl Division<'_> {
         for router in first..end {
             self.add_router::<M>(&mut core, &mut hosts, RouterId(router));
         }
+        debug_assert_eq!(core.queues.len() as u64, extent.queues);
+        debug_assert_eq!(core.credits.len() as u64, extent.credits);
         // Tests always fetch: it must not matter.
         core.exceeds_cache = core.inputs.len() >= FAR || cfg!(debug_assertions);
         Partition::new(core, agents, hosts, record)

@@ -6,7 +6,6 @@ use crate::ids::Cycle;
 use crate::kernel::hosts::Interface;
 use crate::kernel::inspect::Network;
 use crate::kernel::machine::Machine;
-use crate::kernel::model::Model;
 use crate::kernel::{RunError, Watcher};
 use crate::outcome::{JobArrays, JobOutcome, MessageLatency, Messages, WorkloadOutcome};
 use crate::probe::collect::HISTOGRAM_DIGITS;
@@ -216,21 +215,4 @@ fn messages(total: &Record) -> Messages {
             histogram_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),
         },
     }
-}
-
-/// Bytes of the interfaces and ranks, and the most packets that can be in queues which hold so many
-/// phits; `u64::MAX` if nobody knows.
-pub(crate) fn footprint(model: &Model, capacity: u64) -> Option<(u64, u64)> {
-    let jobs = model.jobs.as_ref()?;
-    let hosts = size_of::<Option<crate::workload::Seat>>() as u64;
-    let fixed = u64::from(jobs.ranks()) * size_of::<Interface>() as u64
-        + u64::from(model.topology.hosts()) * hosts;
-    let (messages, phits) = jobs.work();
-    if !model.traffic.is_silent() {
-        let unlimited = model.injection_queue == u32::MAX;
-        return Some((fixed, if unlimited { u64::MAX } else { capacity }));
-    }
-    // Every message has at most one packet that is not full.
-    let full = capacity.min(phits) / u64::from(jobs.packet);
-    Some((fixed, full.saturating_add(messages).min(capacity)))
 }

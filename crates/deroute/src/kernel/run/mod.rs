@@ -23,7 +23,7 @@ use crate::outcome::Outcome;
 use crate::probe::collect::Bins;
 use crate::spec::Spec;
 
-pub(crate) use self::jobs::footprint as jobs_footprint;
+pub(crate) use self::division::partitions;
 
 /// Runs a model on a machine that can.
 pub(crate) fn run<M: Machine>(
@@ -66,8 +66,6 @@ struct Running<M: Machine> {
     trees: Option<congestion::Samples>,
 }
 
-/// Cycles that several partitions per thread should run alone at least.
-const SHORTEST_WINDOW: Cycle = 24;
 /// Host-cycles between looks at the whole network: about a second of work.
 const CHUNK: u32 = 5_000_000;
 /// Cycles between two counts of all packets, which in a large network take as long as some cycles.
@@ -76,13 +74,7 @@ const RECOUNT: Cycle = 1_000;
 impl<M: Machine> Running<M> {
     fn new(model: &Arc<Model>, options: &RunOptions, record: bool) -> Self {
         let port_bases = model.port_bases();
-        let mut firsts = divide(&*model.topology, options);
-        let division = Division { model, port_bases: &port_bases, firsts: &firsts };
-        if options.partitions.is_none() && division.lookahead() < SHORTEST_WINDOW {
-            // Caches would be filled anew all the time: as few as there are threads.
-            let few = RunOptions { partitions: Some(options.threads.max(1)), ..options.clone() };
-            firsts = divide(&*model.topology, &few);
-        }
+        let firsts = partitions(model, &port_bases, options);
         let division = Division { model, port_bases: &port_bases, firsts: &firsts };
         let count = firsts.len() as u32 - 1;
         let partitions: Vec<_> = (0..count).map(|i| division.build(i, record)).collect();
