@@ -26,8 +26,6 @@ LONGER_THAN_400 = {
     "crates/deroute/src/topology/dragonfly.rs",
     "crates/deroute/src/traffic/hotspots.rs",
     "crates/deroute/tests/suite/bad_input/mod.rs",
-    "crates/deroute/tests/suite/equality.rs",
-    "crates/deroute/tests/suite/spec_fuzz/mod.rs",
 }
 IN_CIRCLES = {
     "kernel/books/all.rs",
