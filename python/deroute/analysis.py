@@ -4,9 +4,9 @@ Every function takes the frame of a result directory (one row per finished point
 `deroute.frame`) or the outcomes beside it, and returns plain data. Loads are in phits per host and
 cycle, latencies in nanoseconds, shares in percent where the name says so.
 
-A point that is not steady never passes for a steady one: aggregated rows carry `state`, and the
-latency of a saturated point, which only reflects how long the run was, is left out where a latency
-is asked for.
+A point that is not steady never passes for a steady one: aggregated rows carry `state`, which is
+decided over the seeds, and the latency of a saturated point, which only reflects how long the run
+was, is left out where a latency is asked for.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Estimate:
 def estimate(values: ArrayLike, within: float = math.nan) -> Estimate:
     """Mean over independent runs, with Student's interval.
 
-    A single run has no spread: its own interval (batch means) may be given as `within`.
+    A single run has no spread: its own interval may be given as `within`.
     """
     sample = np.asarray(values, dtype=float)
     if sample.size == 0:
@@ -127,11 +127,42 @@ def where(frame: pl.DataFrame, labels: Mapping[str, object]) -> pl.DataFrame:
 
 
 def worst_state(states: Sequence[str]) -> str:
-    """State of a point measured by several runs: the one that says least of it."""
+    """State of what several runs were, or do, together: the one that says least of it."""
     for state in ("unfinished", "saturated", "not-converged", "completed"):
         if state in states:
             return state
     return "steady"
+
+
+def state_over_seeds(runs: pl.DataFrame) -> str:
+    """State of a point that several runs measured, which differ in their seeds.
+
+    It is saturated if most of them are, or if one is and the share of the attempted load that they
+    accept is below 0.98 by more than the interval between them; steady if most of them are and that
+    share is not below 0.98; else not converged. One run has its own state, and so have runs with a
+    workload: the one that says least.
+    """
+    states = runs["verdict.state"].to_list()
+    if len(states) == 1 or MAKESPAN in runs.columns:
+        return worst_state(states)
+    attempted = np.maximum(runs["load.attempted"].to_numpy(), np.finfo(float).tiny)
+    share = estimate(runs["load.accepted"].to_numpy() / attempted)
+    below = share.mean + share.ci95 < KEEPS_UP
+    if _most(states, "saturated") or (below and "saturated" in states):
+        return "saturated"
+    steady = _most(states, "steady") and share.mean >= KEEPS_UP
+    return "steady" if steady else "not-converged"
+
+
+def _most(states: Sequence[str], state: str) -> bool:
+    return 2 * states.count(state) > len(states)
+
+
+def other_states(runs: pl.DataFrame, state: str) -> str:
+    """Which of the seeds have another verdict than their point: `1 of 3 saturated`."""
+    states = runs["verdict.state"].to_list()
+    others = [other for other in dict.fromkeys(states) if other != state]
+    return ", ".join(f"{states.count(other)} of {len(states)} {other}" for other in others)
 
 
 def over_seeds(
@@ -139,21 +170,23 @@ def over_seeds(
 ) -> pl.DataFrame:
     """One row per combination of the axes `by`, averaged over everything else.
 
-    Columns: the axes, `mean` and `ci95` of the column `value`, `runs`, the worst `state`, and the
-    mean `offered` and `accepted` load. `within` names the column with the interval inside a run,
-    which serves where there is only one.
+    Columns: the axes, `mean` and `ci95` of the column `value`, `runs`, the `state` over the seeds,
+    the `others` that some of them have, and the mean `offered` and `accepted` load. `within` names
+    the column with the interval inside a run, which serves where there is only one.
     """
     rows = []
     for key, group in frame.group_by(list(by), maintain_order=True):
         inside = float(group[within][0]) if within is not None else math.nan
         point = estimate(group[value].to_numpy(), inside)
+        state = state_over_seeds(group)
         rows.append(
             dict(zip(by, key, strict=True))
             | {
                 "mean": point.mean,
                 "ci95": point.ci95,
                 "runs": point.runs,
-                "state": worst_state(group["verdict.state"].to_list()),
+                "state": state,
+                "others": other_states(group, state),
                 "offered": group["load.offered"].mean(),
                 "accepted": group["load.accepted"].mean(),
             }
@@ -170,8 +203,7 @@ def accepted_load(frame: pl.DataFrame, **labels: object) -> Estimate:
 def mean_latency(frame: pl.DataFrame, **labels: object) -> Estimate:
     """Mean latency in nanoseconds of a point that keeps up with its load."""
     rows = where(frame, labels)
-    state = worst_state(rows["verdict.state"].to_list())
-    if state == "saturated":
+    if state_over_seeds(rows) == "saturated":
         raise AnalysisError(f"the point {labels} is saturated: it has no latency")
     latency = (rows["latency.mean"] * rows["cycle_ns"]).to_numpy()
     return estimate(latency, float(rows["latency.ci95"][0] * rows["cycle_ns"][0]))
@@ -182,22 +214,23 @@ class Saturation:
     """Where a network stops keeping up."""
 
     #: Offered load at which accepted/offered falls through 0.98, by linear interpolation of that
-    #: quotient between the two measured loads around it; averaged over the seeds.
+    #: quotient between the two measured loads around it, above which it stays below; averaged over
+    #: the seeds.
     load: Estimate
-    #: Largest measured load up to which every point kept up.
+    #: Largest measured load at which every seed kept up, or kept up at a higher one.
     kept_up_at: float
-    #: Smallest measured load that was not accepted; None if there is none, and then `load` is only
-    #: a lower bound.
+    #: Smallest measured load from which on none was accepted; None if there is none: then `load`
+    #: is only a lower bound.
     fell_behind_at: float | None
 
 
 def _falls_behind(offered: NDArray[np.float64], accepted: NDArray[np.float64]) -> tuple[int, float]:
-    """Index of the first load that is not accepted, and the interpolated saturation load."""
+    """Index of the load from which on none is accepted, and the interpolated saturation load."""
     quotient = accepted / offered
-    behind = np.flatnonzero(quotient < KEEPS_UP)
-    if behind.size == 0:
-        return len(offered), float(offered[-1])
-    first = int(behind[0])
+    kept_up = np.flatnonzero(quotient >= KEEPS_UP)
+    first = int(kept_up[-1]) + 1 if kept_up.size else 0
+    if first == len(offered):
+        return first, float(offered[-1])
     if first == 0:
         return 0, float(accepted[0] / KEEPS_UP)
     low, high = first - 1, first

@@ -74,12 +74,25 @@ class Latency(Part):
 
     mean: float
     ci95: float
+    #: Length of the measurement in correlation times, roughly; 0 in results of versions before 0.6.
+    correlation_times: float = 0.0
     injection_mean: float
     network_mean: float
     min: int
     max: int
     percentiles: list[Percentile]
     histogram_error: float
+
+
+class Trend(Part):
+    """Rise of straight lines through latency and packets in the network, as fractions of their
+    means, from the beginning to the end of the measurement.
+    """
+
+    latency: float
+    latency_ci95: float
+    in_flight: float
+    in_flight_ci95: float
 
 
 class Fairness(Part):
@@ -154,6 +167,8 @@ class Outcome(Part):
     load: Load
     packets: Packets
     latency: Latency
+    #: None with a workload, and in results of versions before 0.6.
+    trend: Trend | None = None
     hops_mean: float
     fairness: Fairness
     paths: list[PathShare]
@@ -238,7 +253,8 @@ class Outcome(Part):
         lists = {"paths": "kind", "links": "class"}
         if self.workload is not None:
             _flatten("workload", self.workload.scalars(), flat)
-        for name, value in self.model_dump(by_alias=True, exclude={"workload"}).items():
+        unknown = {"workload"} | ({"trend"} if self.trend is None else set())
+        for name, value in self.model_dump(by_alias=True, exclude=unknown).items():
             named = {item.pop(lists[name]): item for item in value} if name in lists else value
             _flatten(name, named, flat)
         return flat

@@ -46,7 +46,11 @@ def outcome(routing: str, load: float, noise: np.random.Generator, *, series: bo
         measured_from=10_000,
         measured_cycles=20_000,
         load=SimpleNamespace(
-            offered=load, injected=accepted, accepted=accepted, accepted_ci95=0.002
+            offered=load,
+            attempted=load,
+            injected=accepted,
+            accepted=accepted,
+            accepted_ci95=0.002,
         ),
         latency=SimpleNamespace(mean=latency, ci95=5.0),
         paths=[
@@ -186,6 +190,7 @@ def scalars(point: Any) -> dict[str, object]:
         "measured_from": point.measured_from,
         "measured_cycles": point.measured_cycles,
         "load.offered": point.load.offered,
+        "load.attempted": point.load.attempted,
         "load.accepted": point.load.accepted,
         "load.accepted_ci95": point.load.accepted_ci95,
         "latency.mean": point.latency.mean,

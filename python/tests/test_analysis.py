@@ -44,6 +44,7 @@ def curve(accepted: dict[float, float], seed: int = 1) -> pl.DataFrame:
             "routing": "MIN",
             "seed": seed,
             "load.offered": list(accepted),
+            "load.attempted": list(accepted),
             "load.accepted": list(accepted.values()),
             "load.accepted_ci95": 0.001,
             "verdict.state": "steady",
@@ -57,6 +58,13 @@ def test_saturation_interpolates_the_quotient() -> None:
     # accepted/offered falls from 1 at 0.4 to 0.96 at 0.5: it crosses 0.98 half way.
     assert found.load.mean == pytest.approx(0.45)
     assert (found.kept_up_at, found.fell_behind_at) == (0.4, 0.5)
+
+
+def test_a_load_from_which_higher_ones_keep_up_is_not_where_a_curve_saturates() -> None:
+    found = analysis.saturation(curve({0.2: 0.2, 0.25: 0.24, 0.3: 0.3, 0.4: 0.4, 0.5: 0.4}))
+    assert found.kept_up_at == 0.4
+    assert found.fell_behind_at == 0.5
+    assert 0.4 < found.load.mean < 0.5
 
 
 def test_saturation_is_a_lower_bound_when_all_is_accepted() -> None:
@@ -100,13 +108,39 @@ def test_labels_that_do_not_exist_are_named() -> None:
         analysis.accepted_load(frame, rooting="MIN")
 
 
-def test_one_saturated_run_makes_the_point_saturated() -> None:
-    frame = curve({0.1: 0.1}).vstack(
-        curve({0.1: 0.1}, 2).with_columns(pl.lit("saturated").alias("verdict.state"))
-    )
-    assert analysis.over_seeds(frame, ["routing"], "load.accepted")["state"].to_list() == [
-        "saturated"
+def cell(*seeds: tuple[str, float]) -> pl.DataFrame:
+    """A point at load 0.25 that several seeds measured: the verdict and the accepted share."""
+    frames = [
+        curve({0.25: 0.25 * share}, seed).with_columns(pl.lit(state).alias("verdict.state"))
+        for seed, (state, share) in enumerate(seeds, 1)
     ]
+    together = pl.concat(frames)
+    return together.with_columns(pl.lit(0.25).alias("load.offered"), load=pl.lit(0.25))
+
+
+def test_one_unlucky_seed_does_not_saturate_a_point() -> None:
+    """72-host Dragonfly, UGAL, ADV+1 at 0.25, 5 + 5 us: the three verdicts that were measured."""
+    three = cell(("steady", 1.001), ("saturated", 0.971), ("not-converged", 0.995))
+    row = analysis.over_seeds(three, ["load"], "load.accepted").row(0, named=True)
+    assert row["state"] == "not-converged"
+    assert row["others"] == "1 of 3 steady, 1 of 3 saturated"
+    two = cell(("steady", 1.001), ("saturated", 0.971), ("steady", 1.003))
+    row = analysis.over_seeds(two, ["load"], "load.accepted").row(0, named=True)
+    assert (row["state"], row["others"]) == ("steady", "1 of 3 saturated")
+
+
+def test_seeds_decide_together() -> None:
+    state = analysis.state_over_seeds
+    low, high = ("saturated", 0.8), ("steady", 1.0)
+    assert state(cell(low, low, high)) == "saturated"
+    assert state(cell(low, high)) == "not-converged"
+    # A twentieth is missing in all of them; whether queues only fill, most could not tell.
+    short = [("not-converged", share) for share in (0.95, 0.951, 0.949)]
+    assert state(cell(*short)) == "not-converged"
+    assert state(cell(("saturated", 0.95), *short[1:])) == "saturated"
+    assert state(cell(("not-converged", 0.9))) == "not-converged"
+    # Most are steady, and yet too little is accepted on average.
+    assert state(cell(high, high, ("saturated", 0.5))) == "not-converged"
 
 
 def test_router_profile_folds_groups_and_finds_the_starved_router() -> None:

@@ -79,10 +79,25 @@ def test_show_averages_over_seeds(directory: Path) -> None:
     output = call("show", directory, "--where", "routing=MIN").output
     assert "A small experiment" in output
     assert "VLB" not in output
-    assert len([line for line in output.splitlines() if " MIN " in line]) == 3
+    rows = [line for line in output.splitlines() if " MIN " in line]
+    assert len(rows) == 3
+    # Accepted load and latency have intervals between the two seeds.
+    assert all(row.count("±") == 2 for row in rows)
 
 
-@pytest.mark.parametrize(("width", "shown"), [(80, True), (60, False)])
+def test_show_counts_seeds_with_another_verdict(directory: Path) -> None:
+    results = load_results(directory)
+    first = pl.col("seed") == 1
+    state = pl.when(first).then(pl.lit("saturated")).otherwise("verdict.state")
+    frame = results.frame.with_columns(state.alias("verdict.state"))
+    console = Console(width=200)
+    with console.capture() as capture:
+        console.print(show._table(results, frame, ()))
+    rows = [line for line in capture.get().splitlines() if " MIN " in line]
+    assert all("not-converged" in row and "1 of 2 saturated" in row for row in rows)
+
+
+@pytest.mark.parametrize(("width", "shown"), [(120, True), (70, False)])
 def test_show_leaves_out_columns_on_a_narrow_terminal(
     directory: Path, monkeypatch: pytest.MonkeyPatch, width: int, shown: bool
 ) -> None:
@@ -92,7 +107,7 @@ def test_show_leaves_out_columns_on_a_narrow_terminal(
     assert "…" not in output
     assert all(word in output for word in ("accepted", "latency ns", "steady", "MIN"))
     assert ("hops" in output.splitlines()[1]) == shown
-    assert ("Not shown, for want of width: seeds, hops" in output) != shown
+    assert ("Not shown, for want of width: Jain, hops" in output) != shown
 
 
 def test_show_says_when_no_point_has_the_labels(directory: Path) -> None:

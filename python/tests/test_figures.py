@@ -28,7 +28,6 @@ from deroute.figures import (
     read_figures,
 )
 from deroute.figures.flow import course
-from deroute.figures.latency import steady_part
 from deroute.figures.path_mix import bar_width
 from deroute.figures.style import paper
 from deroute.figures.table import FigureTable
@@ -118,14 +117,6 @@ def test_names_are_unique() -> None:
     table = {"name": "fig", "kind": "latency"} | EXAMPLES["latency"]
     with pytest.raises(FigureError, match="used twice"):
         read_figures([table, table], AXES)
-
-
-def test_a_latency_curve_ends_before_the_first_saturated_point() -> None:
-    points = pl.DataFrame(
-        {"load": [0.1, 0.2, 0.3, 0.4], "state": ["steady", "not-converged", "saturated", "steady"]}
-    )
-    assert steady_part(points, along_load=True)["load"].to_list() == [0.1, 0.2]
-    assert steady_part(points, along_load=False)["load"].to_list() == [0.1, 0.2, 0.4]
 
 
 def test_an_unfinished_experiment_is_drawn_as_far_as_it_got(tmp_path: Path) -> None:

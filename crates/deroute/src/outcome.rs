@@ -27,6 +27,10 @@ pub struct Outcome {
     pub packets: Packets,
     /// Latency of the packets delivered in the measurement, in cycles.
     pub latency: Latency,
+    /// How latency and queues changed during the measurement; none of a run with a workload, or of
+    /// one of a few cycles.
+    #[serde(default)]
+    pub trend: Option<Trend>,
     /// Mean router-to-router hops of the delivered packets.
     pub hops_mean: f64,
     /// Fairness of the injected load over routers and hosts.
@@ -67,12 +71,12 @@ pub struct Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// Stationary, with enough packets.
+    /// Stationary as far as the measurement tells, with enough packets.
     Steady,
-    /// The network accepts less than it is offered: latencies grow with time or are limited by the
-    /// injection queue, throughput is the plateau.
+    /// The network accepts less than it is offered: hosts are refused, or packets in the network
+    /// grow in number, so that latencies grow with time. Throughput is the plateau.
     Saturated,
-    /// Not warmed up, drifting, or too few packets.
+    /// Not warmed up, changing, too short for its correlations, or too few packets.
     NotConverged,
     /// Every rank of the workload has ended.
     Completed,
@@ -104,7 +108,8 @@ pub struct Load {
     pub injected: f64,
     /// What the destinations consumed.
     pub accepted: f64,
-    /// Half-width of the 95% confidence interval of `accepted` (batch means).
+    /// Half-width of the 95% confidence interval of `accepted`, which takes into account that what
+    /// happens in a network depends on what happened before.
     pub accepted_ci95: f64,
 }
 
@@ -130,8 +135,13 @@ pub struct Packets {
 pub struct Latency {
     /// Mean; NaN-free: 0 when nothing was delivered.
     pub mean: f64,
-    /// Half-width of the 95% confidence interval of the mean (batch means).
+    /// Half-width of the 95% confidence interval of the mean, which takes into account that
+    /// latencies depend on earlier ones.
     pub ci95: f64,
+    /// Length of the measurement in correlation times of the latency, roughly: 50 and more are not
+    /// told apart. With fewer than 4 the interval may be too narrow.
+    #[serde(default)]
+    pub correlation_times: f64,
     /// Mean time in the injection queue, until the first grant.
     pub injection_mean: f64,
     /// Mean time from the first grant to the end.
@@ -144,6 +154,21 @@ pub struct Latency {
     pub percentiles: Vec<Percentile>,
     /// Relative error of the histogram: a percentile is at most this fraction too high.
     pub histogram_error: f64,
+}
+
+/// What changed from the beginning to the end of the measurement: the rise of straight lines that
+/// are fitted to it, as fractions of the means. Both are near 0 in a steady network; a warm-up that
+/// was too short, or a network that collapses, shows here.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trend {
+    /// Rise of the latency.
+    pub latency: f64,
+    /// Half-width of its 95% confidence interval.
+    pub latency_ci95: f64,
+    /// Rise of the number of packets in the network.
+    pub in_flight: f64,
+    /// Half-width of its 95% confidence interval.
+    pub in_flight_ci95: f64,
 }
 
 /// One percentile.

@@ -114,8 +114,16 @@ def _is_job_time(name: str) -> bool:
     return name.startswith("workload.") and (ends or inside)
 
 
+_WITHOUT_UNIT = (
+    "latency.histogram_error",
+    "latency.correlation_times",
+    "verdict.state",
+    "verdict.reasons",
+)
+
+
 def _unit(name: str, value: object, cycle_ns: float) -> str:
-    if name in ("latency.histogram_error", "verdict.state", "verdict.reasons"):
+    if name in _WITHOUT_UNIT:
         return ""
     group = name.partition(".")[0]
     time = group in ("latency", "measured_from", "measured_cycles") or _is_job_time(name)

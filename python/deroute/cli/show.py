@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import polars as pl
@@ -19,31 +20,37 @@ _STYLES = {
     **{"steady": "green", "saturated": "yellow", "not-converged": "red"},
     **{"completed": "green", "unfinished": "red"},
 }
-#: Columns beside the axes and the state, and how their values are written.
+#: Columns beside the axes and the state: the scalar, that of its interval within a run, the digits
+#: after the point, and whether it is a time in cycles, shown in ns.
 _COLUMNS = {
-    "offered": "{:.3f}",
-    "accepted": "{:.3f}",
-    "latency ns": "{:,.0f}",
-    "p99 ns": "{:,.0f}",
-    "hops": "{:.2f}",
-    "Jain": "{:.4f}",
-    "seeds": "{}",
+    "offered": ("load.offered", None, 3, False),
+    "accepted": ("load.accepted", "load.accepted_ci95", 3, False),
+    "latency ns": ("latency.mean", "latency.ci95", 0, True),
+    "p99 ns": ("latency.p99", None, 0, True),
+    "hops": ("hops_mean", None, 2, False),
+    "Jain": ("fairness.jain_routers", None, 4, False),
 }
 #: The same where there is a workload.
 _WORKLOAD_COLUMNS = {
-    "time us": "{:,.2f}",
-    "latency ns": "{:,.0f}",
-    "p99 ns": "{:,.0f}",
-    "hops": "{:.2f}",
-    "seeds": "{}",
+    "time us": (analysis.MAKESPAN, None, 2, True),
+    "latency ns": ("latency.mean", None, 0, True),
+    "p99 ns": ("latency.p99", None, 0, True),
+    "hops": ("hops_mean", None, 2, False),
 }
+#: Those that are shown with an interval: between the seeds, or within the only run.
+_WITH_INTERVAL = ("accepted", "latency ns", "time us")
+#: How many seeds there are, or how many of them have another state than all together.
+_SEEDS = "seeds"
 #: Columns in the order in which a narrow terminal does without them.
-_LEAST_IMPORTANT = ("seeds", "hops", "Jain", "p99 ns", "offered")
+_LEAST_IMPORTANT = ("Jain", "hops", "p99 ns", "offered", "seeds")
 _UNLIMITED = 10_000
 
 
 def show(directory: app.Directory, where: app.Pairs = []) -> None:
     """Show the results of an experiment as a table, averaged over seeds.
+
+    `±` is the half-width of the 95% confidence interval: between the seeds, or within the run if
+    there is one. The state of several seeds is theirs together; those with another one are counted.
 
     - `deroute show runs/demo`
     - `deroute show runs/demo --where routing=MIN --where traffic=UN`
@@ -74,38 +81,44 @@ def _table(results: Results, frame: pl.DataFrame, less: Sequence[str]) -> Table:
     """The table without some of its columns."""
     axes = [axis for axis in results.experiment.axes if axis != SEED]
     known = _WORKLOAD_COLUMNS if analysis.MAKESPAN in frame.columns else _COLUMNS
-    columns = {name: text for name, text in known.items() if name not in less}
+    columns = {name: column for name, column in known.items() if name not in less}
     table = Table(title=results.experiment.title, box=None, header_style="bold")
     for axis in axes:
         table.add_column(axis, overflow="fold")
-    for name in columns:
+    names = [*columns, *(() if _SEEDS in less else (_SEEDS,))]
+    for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("state", no_wrap=True)
-    for row in _averages(frame, axes).iter_rows(named=True):
-        state = analysis.worst_state(row["verdict.state"])
-        labels = (escape(str(row[axis])) for axis in axes)
-        cells = (text.format(row[f"show.{name}"]) for name, text in columns.items())
+    by = list(axes) or ["load.offered"]
+    for key, runs in frame.group_by(by, maintain_order=True):
+        state = analysis.state_over_seeds(runs)
+        others = analysis.other_states(runs, state)
+        labels = (escape(str(label)) for label in key) if axes else ()
+        cells = [_cell(runs, name, *column) for name, column in columns.items()]
+        if _SEEDS not in less:
+            cells.append(others or str(len(runs)))
         table.add_row(*labels, *cells, f"[{_STYLES[state]}]{state}[/]")
     return table
 
 
-def _averages(frame: pl.DataFrame, axes: Sequence[str]) -> pl.DataFrame:
-    """One row for each combination of labels, averaged over the seeds."""
-    cycle = pl.col("cycle_ns")
-    shown = {
-        "offered": pl.col("load.offered").first(),
-        "accepted": pl.col("load.accepted").mean(),
-        "latency ns": (pl.col("latency.mean") * cycle).mean(),
-        "p99 ns": (pl.col("latency.p99") * cycle).mean(),
-        "hops": pl.col("hops_mean").mean(),
-        "Jain": pl.col("fairness.jain_routers").mean(),
-        "seeds": pl.len(),
-    }
-    if analysis.MAKESPAN in frame.columns:
-        shown["time us"] = (pl.col(analysis.MAKESPAN) * cycle).mean() / 1000
-    values = (value.alias(f"show.{name}") for name, value in shown.items())
-    by = list(axes) or ["load.offered"]
-    return frame.group_by(by, maintain_order=True).agg(*values, pl.col("verdict.state"))
+def _cell(
+    runs: pl.DataFrame, name: str, scalar: str, within: str | None, digits: int, time: bool
+) -> str:
+    """A mean over the seeds, with its interval where there is one."""
+    cycle_ns = float(runs["cycle_ns"][0]) if time else 1.0
+    scale = cycle_ns / 1000 if name.endswith(" us") else cycle_ns
+    inside = float(runs[within][0]) if within is not None else math.nan
+    found = analysis.estimate(runs[scalar].to_numpy(), inside).scaled(scale)
+    text = f"{found.mean:,.{digits}f}"
+    if name not in _WITH_INTERVAL or math.isnan(found.ci95):
+        return text
+    return f"{text} ± {_half_width(found.ci95, digits)}"
+
+
+def _half_width(value: float, digits: int) -> str:
+    """With as many digits as the mean; one that counts if those are all 0."""
+    text = f"{value:,.{digits}f}"
+    return text if float(text.replace(",", "")) > 0 or value == 0 else f"{value:.1g}"
 
 
 def _fits(console: Console, table: Table) -> bool:

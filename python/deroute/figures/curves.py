@@ -76,7 +76,10 @@ class Notes:
         """Notes on what there is."""
         spread = "over the seeds" if seeds > 1 else "within the run"
         told = [f"bands: 95% confidence {spread}"] if self.bands else []
-        return [*told, "hollow: not converged"] if self.hollow else told
+        if self.hollow:
+            together = ", over all seeds" if seeds > 1 else ""
+            told.append(f"hollow: not converged{together}")
+        return told
 
 
 def band(panel: Plot, curve: Curve, points: pl.DataFrame, scale: float = 1.0) -> bool:

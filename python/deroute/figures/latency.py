@@ -35,12 +35,30 @@ _TOP, _BELOW_TOP = 0.965, 0.91
 _SIDE_STEP = 5.0
 
 
-def steady_part(points: pl.DataFrame, along_load: bool) -> pl.DataFrame:
-    """Points that have a latency: none that is saturated, and along a load none beyond it."""
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Points of a curve by whether they have a latency."""
+
+    #: Not saturated, and not beyond the load where the curve ends.
+    drawn: pl.DataFrame
+    #: Saturated, but below a load that is steady.
+    between: pl.DataFrame
+    #: From the load on where the curve ends: the first saturated one above which none is steady.
+    beyond: pl.DataFrame
+
+
+def parts(points: pl.DataFrame, along_load: bool) -> Parts:
+    """Split a curve; where `x` is no load, it has no end."""
     saturated = (points["state"] == "saturated").to_numpy()
+    end = len(points)
     if along_load and saturated.any():
-        return points.head(int(np.argmax(saturated)))
-    return points.filter(pl.Series(~saturated))
+        steady = np.flatnonzero((points["state"] == "steady").to_numpy())
+        from_there = saturated.copy()
+        from_there[: int(steady[-1]) + 1 if steady.size else 0] = False
+        end = int(np.argmax(from_there)) if from_there.any() else end
+    below = points.head(end)
+    chosen = pl.Series(saturated[:end], dtype=pl.Boolean)
+    return Parts(below.filter(~chosen), below.filter(chosen), points.slice(end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +67,13 @@ class _Drawn:
 
     panel: Plot
     curve: Curve
-    steady: pl.DataFrame
+    parts: Parts
     x: NDArray[np.float64]
     y: NDArray[np.float64]
+
+    def ends_at(self) -> float:
+        """First load that is not drawn."""
+        return float(self.curve.column(self.curve.x, self.parts.beyond)[0])
 
 
 def draw(study: Study, table: FigureTable) -> Figure:
@@ -62,13 +84,14 @@ def draw(study: Study, table: FigureTable) -> Figure:
     marks = Notes()
 
     def one(panel: Plot, curve: Curve) -> None:
-        points = steady_part(curve.points, along_load)
+        split = parts(curve.points, along_load)
+        points = split.drawn
         if not points.is_empty():
             marks.bands |= band(panel, curve, points, cycle_ns)
         line(panel, curve, points, cycle_ns)
         x, y = curve.column(curve.x, points), curve.column("mean", points) * cycle_ns
         marks.hollow |= bool(doubtful(points).any())
-        drawn.append(_Drawn(panel, curve, points, x, y))
+        drawn.append(_Drawn(panel, curve, split, x, y))
 
     figure, panels = draw_panels(study, table, "latency.mean", "latency.ci95", one)
     limit = table.options["y_max"]
@@ -78,11 +101,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
     if along_load:
         panels[0].set_xlim(0, 1.03 * float(study.rows(table)["load.offered"].to_numpy().max()))
     notes = marks.texts(layout.seeds_of(study, table))
-    cut = [each for each in drawn if along_load and len(each.steady) < len(each.curve.points)]
-    for each, shift in zip(cut, _side_steps(cut), strict=True):
-        _mark_saturation(each, top, shift)
-    if cut:
-        notes.append("carets: saturated from there on")
+    notes += _mark_saturated(drawn, top) if along_load else []
     above = [_mark_beyond(each, top) for each in drawn]
     if any(above):
         notes.append("arrows: above the axes")
@@ -94,13 +113,23 @@ def draw(study: Study, table: FigureTable) -> Figure:
     return figure
 
 
-def _first_saturated(drawn: _Drawn) -> float:
-    return float(drawn.curve.column(drawn.curve.x)[len(drawn.steady)])
+def _mark_saturated(drawn: Sequence[_Drawn], top: float) -> list[str]:
+    """Carets where curves end, and where points between steady ones are left out; what they say."""
+    cut = [each for each in drawn if len(each.parts.beyond)]
+    for each, shift in zip(cut, _side_steps(cut), strict=True):
+        _mark_saturation(each, top, shift)
+    notes = ["carets: saturated from there on"] if cut else []
+    between = [each for each in drawn if len(each.parts.between)]
+    for each in between:
+        _mark(each, _CARET, each.curve.column(each.curve.x, each.parts.between), top)
+    if between:
+        notes.append("carets above a curve: saturated there, steady at higher loads")
+    return notes
 
 
 def _side_steps(cut: Sequence[_Drawn]) -> list[float]:
     """Points to the side for each caret, so that those at the same load stand side by side."""
-    places = [(id(each.panel), _first_saturated(each)) for each in cut]
+    places = [(id(each.panel), each.ends_at()) for each in cut]
     return [
         _SIDE_STEP * (places[:index].count(place) - (places.count(place) - 1) / 2)
         for index, place in enumerate(places)
@@ -109,7 +138,7 @@ def _side_steps(cut: Sequence[_Drawn]) -> list[float]:
 
 def _mark_saturation(drawn: _Drawn, top: float, shift: float) -> None:
     """A dotted rise from the last steady point to a caret at the first saturated load."""
-    beyond, height = _first_saturated(drawn), _TOP * top
+    beyond, height = drawn.ends_at(), _TOP * top
     colour: dict[str, Any] = {"color": drawn.curve.look.colour}
     if len(drawn.y) and drawn.y[-1] < height:
         ends = [drawn.x[-1], beyond], [drawn.y[-1], height]
@@ -123,7 +152,7 @@ def _mark_beyond(drawn: _Drawn, top: float) -> bool:
     if not above.any():
         return False
     _mark(drawn, _ARROW, drawn.x[above], top)
-    x = drawn.x[above & doubtful(drawn.steady)]
+    x = drawn.x[above & doubtful(drawn.parts.drawn)]
     look = drawn.curve.look
     y = np.full(len(x), _BELOW_TOP * top)
     drawn.panel.plot(x, y, color=look.colour, marker=look.marker, **HOLLOW)

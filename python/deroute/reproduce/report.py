@@ -35,7 +35,7 @@ _MARKDOWN_HEAD = (
 )
 _MEASURED = (
     "Measured: mean ± 95% confidence interval, over the seeds (Student's t) or, of a single run,\n"
-    "within it (batch means); without an interval the value is exact, or a single run tells none.\n"
+    "within it; without an interval the value is exact, or a single run tells none.\n"
     "A semicolon separates checks."
 )
 

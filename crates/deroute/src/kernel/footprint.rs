@@ -21,7 +21,7 @@ use super::partition::Partition;
 use super::run::partitions;
 use crate::ids::RouterId;
 use crate::probe::PathKind;
-use crate::probe::collect::histogram;
+use crate::probe::collect::{Batch, batches, histogram};
 use crate::probe::messages::Record;
 use crate::spec::Sensing;
 use crate::switch::Crossbar;
@@ -98,7 +98,8 @@ fn stages(model: &Model, all: &Extent) -> u64 {
     matching + sharing + occupancy + agents + all.routers / 8
 }
 
-/// What a partition has, however large it is: itself, its part of `Post::new`, `Collector::new`, wheels.
+/// What a partition has, however large it is: itself, its part of `Post::new`, `Collector::new` and
+/// `Collector::open`, wheels.
 fn partition(model: &Model) -> u64 {
     let own = match Choice::of(model, false) {
         Choice::Plain => size_of::<Partition<Plain>>(),
@@ -114,7 +115,8 @@ fn partition(model: &Model) -> u64 {
         (true, Sensing::Both) => Wheel::<Signal>::bytes(0),
         (true, _) => Wheel::<Signal>::bytes(horizon),
     };
-    (own + post) as u64 + histogram_bytes() + wheels + delayed
+    let batches = bytes::<Batch>(batches(model.times.measure).1.into());
+    (own + post) as u64 + histogram_bytes() + batches + wheels + delayed
 }
 
 fn histogram_bytes() -> u64 {

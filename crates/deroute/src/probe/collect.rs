@@ -6,8 +6,8 @@ use hdrhistogram::Histogram;
 use super::PathKind;
 use crate::ids::Cycle;
 
-/// Batches of the batch-means estimates.
-pub(crate) const BATCHES: usize = 20;
+/// Most batches of a measurement; a long one has more than half as many.
+const BATCHES: Cycle = 256;
 /// Significant decimal digits of the latency histogram.
 pub(crate) const HISTOGRAM_DIGITS: u8 = 2;
 
@@ -34,6 +34,22 @@ impl Sums {
         self.phits += other.phits;
         self.latency += other.latency;
         self.nonminimal += other.nonminimal;
+    }
+}
+
+/// Sums over the packets delivered in a batch: a part of the measurement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Batch {
+    pub(crate) packets: u64,
+    pub(crate) phits: u64,
+    pub(crate) latency: u64,
+}
+
+impl Batch {
+    fn merge(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.phits += other.phits;
+        self.latency += other.latency;
     }
 }
 
@@ -103,6 +119,15 @@ pub(crate) fn histogram() -> Histogram<u64> {
         .unwrap_or_else(|_| unreachable!("constant bounds are valid"))
 }
 
+/// How a measurement of so many cycles is divided: batches of `1 << bits` cycles, and their number.
+pub(crate) fn batches(cycles: Cycle) -> (u32, u32) {
+    let mut bits = 0;
+    while cycles.div_ceil(1 << bits) > BATCHES {
+        bits += 1;
+    }
+    (bits, cycles.div_ceil(1 << bits))
+}
+
 /// The measurement of one partition.
 #[derive(Clone)]
 pub(crate) struct Collector {
@@ -122,13 +147,14 @@ pub(crate) struct Collector {
     pub(crate) injected_phits: u64,
     pub(crate) blocked: u64,
     // Packets delivered in the measurement.
-    pub(crate) sums: Sums,
     pub(crate) injection_latency: u64,
     pub(crate) hops: u64,
     pub(crate) min: u32,
     pub(crate) max: u32,
     pub(crate) histogram: Histogram<u64>,
-    pub(crate) batches: [Sums; BATCHES],
+    /// Consecutive batches of `1 << batch_bits` cycles; the last one may be shorter.
+    pub(crate) batches: Vec<Batch>,
+    pub(crate) batch_bits: u32,
     pub(crate) by_generation: Bins,
     pub(crate) by_delivery: Bins,
     /// Mean latency in intervals from the start of the run, for the automatic warm-up.
@@ -150,17 +176,34 @@ impl Collector {
             injected_packets: 0,
             injected_phits: 0,
             blocked: 0,
-            sums: Sums::default(),
             injection_latency: 0,
             hops: 0,
             min: u32::MAX,
             max: 0,
             histogram: histogram(),
-            batches: [Sums::default(); BATCHES],
+            batches: Vec::new(),
+            batch_bits: 0,
             by_generation: Bins::default(),
             by_delivery: Bins::default(),
             intervals: Bins::default(),
         }
+    }
+
+    /// Measures the cycles `from..to`.
+    pub(crate) fn open(&mut self, from: Cycle, to: Cycle) {
+        (self.from, self.to) = (from, to);
+        let (bits, count) = batches(to.saturating_sub(from));
+        self.batch_bits = bits;
+        self.batches = vec![Batch::default(); count as usize];
+    }
+
+    /// Sums over all batches.
+    pub(crate) fn sums(&self) -> Batch {
+        let mut sums = Batch::default();
+        for batch in &self.batches {
+            sums.merge(batch);
+        }
+        sums
     }
 
     /// Is this cycle measured?
@@ -192,19 +235,23 @@ impl Collector {
             return false;
         }
         let latency = sample.delivered - sample.generated;
-        self.sums.add(sample);
         self.injection_latency += u64::from(sample.injected - sample.generated);
         self.hops += u64::from(sample.hops);
         self.min = self.min.min(latency);
         self.max = self.max.max(latency);
         self.histogram.saturating_record(u64::from(latency));
-        let elapsed = u64::from(sample.delivered - 1 - self.from);
-        let batch = elapsed * BATCHES as u64 / u64::from(self.to - self.from);
-        self.batches[batch as usize].add(sample);
+        let batch = (sample.delivered - 1 - self.from) >> self.batch_bits;
+        let batch = &mut self.batches[batch as usize];
+        batch.packets += 1;
+        batch.phits += u64::from(sample.size);
+        batch.latency += u64::from(latency);
         true
     }
 
+    /// Adds what another partition measured, in the same cycles.
     pub(crate) fn merge(&mut self, other: &Self) {
+        (self.from, self.to, self.batch_bits) = (other.from, other.to, other.batch_bits);
+        self.batches.resize(other.batches.len(), Batch::default());
         self.generated += other.generated;
         self.refused += other.refused;
         self.injected += other.injected;
@@ -215,7 +262,6 @@ impl Collector {
         self.injected_packets += other.injected_packets;
         self.injected_phits += other.injected_phits;
         self.blocked += other.blocked;
-        self.sums.merge(&other.sums);
         self.injection_latency += other.injection_latency;
         self.hops += other.hops;
         self.min = self.min.min(other.min);

@@ -2,6 +2,7 @@
 
 pub(crate) mod collect;
 pub(crate) mod messages;
+pub(crate) mod spectrum;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

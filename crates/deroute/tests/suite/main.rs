@@ -12,4 +12,5 @@ mod properties;
 mod reference;
 mod spec_fuzz;
 mod support;
+mod verdicts;
 mod workload;

@@ -22,7 +22,7 @@ from deroute.reproduce.evidence import Evidence, NotSettledError
 
 Labels = Mapping[str, Any]
 
-# Columns whose interval inside a run is known (batch means).
+# Columns whose interval inside a run is known.
 _WITHIN = {"latency.mean": "latency.ci95", "load.accepted": "load.accepted_ci95"}
 
 

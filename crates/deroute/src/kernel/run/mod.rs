@@ -4,13 +4,17 @@ pub(crate) mod agent_samples;
 mod checks;
 pub(crate) mod congestion;
 mod division;
+mod in_flight;
 mod jobs;
+mod precision;
 mod summary;
+mod verdict;
 mod windows;
 
 use std::sync::Arc;
 
 use self::division::{Division, divide};
+use self::in_flight::InFlight;
 use self::windows::Post;
 use super::books::{cycle, describe};
 use super::inspect::{Inspect, Network};
@@ -60,6 +64,8 @@ struct Running<M: Machine> {
     /// Cycle from which on packets are to be counted again.
     recount: Cycle,
     watchdog: checks::Watchdog,
+    /// Packets in the network, once the measurement is planned.
+    in_flight: InFlight,
     /// Samples of the agents, once the measurement is planned.
     samples: Option<agent_samples::Samples>,
     /// Samples of the congestion trees, once the measurement is planned.
@@ -94,6 +100,7 @@ impl<M: Machine> Running<M> {
             full_checks: false,
             recount: 0,
             watchdog: checks::Watchdog::new(model.times.watchdog),
+            in_flight: InFlight::default(),
             samples: None,
             trees: None,
         }
@@ -143,9 +150,10 @@ impl<M: Machine> Running<M> {
         let start = from - times.series.map_or(0, |(_, before)| before).min(from);
         self.samples = agent_samples::Samples::new(&self.model, self.now, start);
         self.trees = congestion::Samples::new(&self.model, self.now, start);
+        self.in_flight = InFlight::new(from, to, self.window);
         for partition in &mut self.partitions {
             let collector = &mut partition.path.core.collector;
-            (collector.from, collector.to) = (from, to);
+            collector.open(from, to);
             if let Some((width, _)) = times.series {
                 let bins = ((to - start) / width) as usize;
                 collector.by_generation = Bins::new(start, width, bins);
@@ -186,6 +194,10 @@ impl<M: Machine> Running<M> {
         let chunk = self.chunk().next_multiple_of(self.window);
         while self.now < to {
             let mut next = self.now.saturating_add(chunk).min(to);
+            if self.now >= self.in_flight.next() {
+                self.in_flight.take(self.packets());
+            }
+            next = next.min(self.in_flight.next());
             if let Some(samples) = &mut self.samples {
                 let parts = self.partitions.iter_mut().map(|own| own as &mut dyn Inspect);
                 samples.take(parts, self.now);
@@ -211,6 +223,13 @@ impl<M: Machine> Running<M> {
             }
         }
         Ok(())
+    }
+
+    /// Packets in the network.
+    fn packets(&self) -> u64 {
+        let collectors = || self.partitions.iter().map(|own| &own.path.core.collector);
+        let generated: u64 = collectors().map(|collector| collector.generated).sum();
+        generated - collectors().map(|collector| collector.delivered).sum::<u64>()
     }
 
     /// What checks, samples and results look at.

@@ -2,6 +2,8 @@
 
 use hdrhistogram::Histogram;
 
+use super::precision::{self, Changes};
+use super::verdict::{Course, verdict};
 use super::{Running, jobs};
 use crate::ids::HostId;
 use crate::kernel::core::ports::PortKind;
@@ -13,19 +15,10 @@ use crate::outcome::{
     SeriesColumns, Size, State, Verdict, Work,
 };
 use crate::probe::PathKind;
-use crate::probe::collect::{BATCHES, Bins, Collector, HISTOGRAM_DIGITS, Sums};
+use crate::probe::collect::{Bins, Collector, HISTOGRAM_DIGITS, Sums};
 
 /// Percentiles that a result lists.
 const PERCENTS: [f64; 6] = [1.0, 25.0, 50.0, 95.0, 99.0, 99.9];
-/// 97.5% quantile of Student's t with `BATCHES - 1` = 19 degrees of freedom.
-const T_975: f64 = 2.093;
-/// A network that accepts less than this share of what is attempted is saturated.
-const SATURATION: f64 = 0.98;
-/// Fewest packets of a result.
-const FEWEST: u64 = 1_000;
-/// Widest relative confidence interval of a steady mean latency.
-const WIDEST: f64 = 0.05;
-
 /// Fewest batches of five intervals that the warm-up is judged by: with fewer, the truncation could
 /// hardly lie beyond the first half.
 const FEWEST_FIVES: usize = 20;
@@ -59,15 +52,6 @@ pub(crate) fn stopped_growing(series: &[f64], window: usize) -> bool {
     rise <= 0.0
 }
 
-/// What is known of the run besides its counts.
-struct Course {
-    warmed_up: bool,
-    /// Not warmed up means that the latency never stopped growing.
-    growing: bool,
-    /// The traffic changes while it is measured.
-    changing: bool,
-}
-
 /// Assembles the result.
 pub(crate) fn outcome<M: Machine>(
     running: &Running<M>,
@@ -78,23 +62,16 @@ pub(crate) fn outcome<M: Machine>(
     let model = network.model;
     let mut total = Collector::new();
     for core in network.cores() {
-        (total.from, total.to) = (core.collector.from, core.collector.to);
         total.merge(&core.collector);
     }
+    let sums = total.sums();
     let cycles = total.to - total.from;
     let hosts = model.topology.hosts();
-    let per_host_cycle = |phits: u64| phits as f64 / (f64::from(hosts) * f64::from(cycles));
-    let batch_share = f64::from(hosts) * f64::from(cycles) / BATCHES as f64;
-    let accepted: Vec<f64> = total.batches.iter().map(|b| b.phits as f64 / batch_share).collect();
-    let mut load = Load {
-        offered: model.traffic.offered(total.from, total.to),
-        attempted: per_host_cycle(total.attempted_phits),
-        generated: per_host_cycle(total.generated_phits),
-        injected: per_host_cycle(total.injected_phits),
-        accepted: per_host_cycle(total.sums.phits),
-        accepted_ci95: half_width(&accepted),
-    };
-    let mut latency = latency(&total);
+    // A run that ends has no steady state to know anything of.
+    let ends = model.jobs.is_some();
+    let load = load(model, &total);
+    let latency = latency(&total, ends);
+    let changes = if ends { None } else { Changes::of(&total, &running.in_flight.counts) };
     let arrays = arrays(network, cycles, every_link);
     let packets = Packets {
         generated: total.generated,
@@ -102,22 +79,19 @@ pub(crate) fn outcome<M: Machine>(
         injected: total.injected,
         delivered: total.delivered,
         in_flight: total.generated - total.delivered,
-        measured: total.sums.packets,
+        measured: sums.packets,
     };
     let course = Course {
         warmed_up,
         growing: matches!(model.times.warmup, WarmupTimes::Automatic { growth: Some(_), .. }),
         changing: model.traffic.changes(total.from, total.to),
+        packets: sums.packets,
+        changes,
     };
-    let verdict = if model.jobs.is_some() {
-        // A run that ends has no steady state to know anything of.
-        (load.accepted_ci95, latency.ci95) = (0.0, 0.0);
-        match jobs::unfinished(network) {
-            None => Verdict { state: State::Completed, reasons: Vec::new() },
-            Some(reason) => Verdict { state: State::Unfinished, reasons: vec![reason] },
-        }
-    } else {
-        verdict(&total, &load, &latency, &course)
+    let verdict = match (ends, jobs::unfinished(network)) {
+        (false, _) => verdict(&load, &latency, &course),
+        (true, None) => Verdict { state: State::Completed, reasons: Vec::new() },
+        (true, Some(reason)) => Verdict { state: State::Unfinished, reasons: vec![reason] },
     };
     Outcome {
         verdict,
@@ -129,7 +103,8 @@ pub(crate) fn outcome<M: Machine>(
         load,
         packets,
         latency,
-        hops_mean: ratio(total.hops, total.sums.packets),
+        trend: changes.map(|changes| changes.trend()),
+        hops_mean: ratio(total.hops, sums.packets),
         fairness: fairness(model, &arrays),
         paths: paths(network),
         links: links(network, cycles),
@@ -156,20 +131,6 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Half-width of the 95% confidence interval of a mean over batches.
-fn half_width(batches: &[f64]) -> f64 {
-    let n = batches.len() as f64;
-    let centre = mean(batches);
-    let variance = batches.iter().map(|x| (x - centre).powi(2)).sum::<f64>() / (n - 1.0);
-    T_975 * (variance / n).sqrt()
-}
-
-/// Mean latency of each batch that has packets.
-fn batch_latencies(total: &Collector) -> Vec<f64> {
-    let full = total.batches.iter().filter(|batch| batch.packets > 0);
-    full.map(|batch| batch.latency as f64 / batch.packets as f64).collect()
-}
-
 /// The percentiles of a histogram whose largest value is known.
 pub(crate) fn percentiles(histogram: &Histogram<u64>, max: u64) -> Vec<Percentile> {
     let percentile = |percent| Percentile {
@@ -179,60 +140,35 @@ pub(crate) fn percentiles(histogram: &Histogram<u64>, max: u64) -> Vec<Percentil
     PERCENTS.into_iter().map(percentile).collect()
 }
 
-fn latency(total: &Collector) -> Latency {
-    let (count, batches) = (total.sums.packets, batch_latencies(total));
+fn load(model: &Model, total: &Collector) -> Load {
+    let hosts = f64::from(model.topology.hosts());
+    let host_cycles = hosts * f64::from(total.to - total.from);
+    let per_host_cycle = |phits: u64| phits as f64 / host_cycles;
+    let known = if model.jobs.is_some() { None } else { precision::accepted(total) };
+    Load {
+        offered: model.traffic.offered(total.from, total.to),
+        attempted: per_host_cycle(total.attempted_phits),
+        generated: per_host_cycle(total.generated_phits),
+        injected: per_host_cycle(total.injected_phits),
+        accepted: per_host_cycle(total.sums().phits),
+        accepted_ci95: known.map_or(0.0, |known| known.half_width / hosts),
+    }
+}
+
+fn latency(total: &Collector, ends: bool) -> Latency {
+    let sums = total.sums();
+    let known = if ends { None } else { precision::latency(total) };
     Latency {
-        mean: ratio(total.sums.latency, count),
-        ci95: if batches.len() == BATCHES { half_width(&batches) } else { 0.0 },
-        injection_mean: ratio(total.injection_latency, count),
-        network_mean: ratio(total.sums.latency - total.injection_latency, count),
-        min: if count == 0 { 0 } else { u64::from(total.min) },
+        mean: ratio(sums.latency, sums.packets),
+        ci95: known.map_or(0.0, |known| known.half_width),
+        correlation_times: known.map_or(0.0, |known| known.correlation_times),
+        injection_mean: ratio(total.injection_latency, sums.packets),
+        network_mean: ratio(sums.latency - total.injection_latency, sums.packets),
+        min: if sums.packets == 0 { 0 } else { u64::from(total.min) },
         max: u64::from(total.max),
         percentiles: percentiles(&total.histogram, u64::from(total.max)),
         histogram_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),
     }
-}
-
-fn verdict(total: &Collector, load: &Load, latency: &Latency, course: &Course) -> Verdict {
-    let Course { warmed_up, growing, changing } = *course;
-    let mut reasons = Vec::new();
-    // What is sent and not accepted piles up in queues: in a steady state the two differ by far less
-    // than the loads themselves fluctuate, so no confidence interval is subtracted.
-    if total.sums.packets >= FEWEST && load.accepted < SATURATION * load.attempted {
-        let percent = 100.0 * load.accepted / load.attempted;
-        reasons
-            .push(format!("the network accepts {percent:.1}% of what the hosts attempt to send"));
-        return Verdict { state: State::Saturated, reasons };
-    }
-    if !warmed_up && growing {
-        reasons.push("the latency was still growing at the limit of the warm-up".into());
-        return Verdict { state: State::Saturated, reasons };
-    }
-    if changing {
-        reasons.push("the traffic changes during the measurement".into());
-    }
-    if !warmed_up {
-        reasons.push("the warm-up did not reach a steady latency within its limit".into());
-    }
-    if total.sums.packets < FEWEST {
-        let found = total.sums.packets;
-        reasons.push(format!("{found} packets were measured, fewer than {FEWEST}"));
-    } else if latency.ci95 > WIDEST * latency.mean {
-        let percent = 100.0 * latency.ci95 / latency.mean;
-        reasons.push(format!("the mean latency is only known to {percent:.1}%"));
-    }
-    let batches = batch_latencies(total);
-    if batches.len() == BATCHES {
-        let (early, late) = batches.split_at(BATCHES / 2);
-        let drift = mean(late) - mean(early);
-        let noise = half_width(early).hypot(half_width(late));
-        if drift.abs() > noise && drift.abs() > WIDEST * latency.mean {
-            let percent = 100.0 * drift / mean(early);
-            reasons.push(format!("the latency drifts by {percent:+.1}% within the measurement"));
-        }
-    }
-    let state = if reasons.is_empty() { State::Steady } else { State::NotConverged };
-    Verdict { state, reasons }
 }
 
 fn arrays(network: &Network<'_>, cycles: u32, every_link: bool) -> Arrays {
