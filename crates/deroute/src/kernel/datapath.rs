@@ -7,10 +7,11 @@ use super::books::Books;
 use super::control::Control;
 use super::core::Core;
 use super::core::packet::{BufferId, Flight, NONE, Packet};
-use super::core::ports::{Host, Input, Link, Output, OutputRequest, PortKind, Router};
+use super::core::ports::{Host, Input, Link, Output, OutputRequest, PortKind};
 use super::egress::Egress;
 use super::hosts::Hosts;
 use super::machine::Machine;
+use super::model::Model;
 use super::sensed::SensedQueues;
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::collect::Delivery;
@@ -35,9 +36,35 @@ pub(crate) enum Room {
     WithCredits,
 }
 
+/// Is there room in an output for a head that requests it? `credits` is `Core::credits`.
+#[inline(always)]
+pub(crate) fn room<M: Machine>(
+    model: &Model,
+    output: &Output,
+    credits: &[u32],
+    now: Cycle,
+    request: OutputRequest,
+) -> Room {
+    if output.busy_until > now {
+        return Room::From(output.busy_until);
+    }
+    if !M::Control::has_room(model, output, credits, request) {
+        return Room::WithCredits;
+    }
+    // A head that would not wait for its link fits, and the buffer holds the largest packet.
+    let end = output.link_free.max(now) + u32::from(request.size);
+    if end - now > model.output_buffer {
+        return Room::From(end - model.output_buffer);
+    }
+    Room::Enough
+}
+
 /// A head that moves from an input to an output.
 pub(crate) struct Grant {
     pub(crate) input: u32,
+    /// The other end of the input, and its router.
+    pub(crate) upstream: Link,
+    pub(crate) router: u32,
     pub(crate) in_vc: u8,
     /// Port of the input on its router.
     pub(crate) in_port: u16,
@@ -57,37 +84,29 @@ impl<M: Machine> Datapath<M> {
     /// The queues of a router as its agent sees them.
     pub(crate) fn sensed(&self, router: u32) -> SensedQueues<'_, M::Control> {
         let Self { core, control, books, .. } = self;
-        let base = core.routers[router as usize].port_base;
-        SensedQueues { core, control, occupancy: books.occupancy(), base }
+        let Core { model, outputs, credits, routers, now, .. } = core;
+        let (base, now) = (routers[router as usize].port_base, *now);
+        let occupancy = books.occupancy();
+        SensedQueues { model, outputs, credits, control, occupancy, base, now }
     }
 
     /// Shows queues that have changed to the routing algorithm.
     #[inline]
     pub(crate) fn show_changed(&mut self) {
         let Self { core, control, books, agents, .. } = self;
-        agents.show_changed((core.first_router, core.now), |router| {
-            let base = core.routers[router as usize].port_base;
-            SensedQueues { core, control, occupancy: books.occupancy(), base }
+        let Core { model, outputs, credits, routers, now, .. } = core;
+        let (control, now, occupancy) = (&*control, *now, books.occupancy());
+        agents.show_changed((core.first_router, now), |router| {
+            let base = routers[router as usize].port_base;
+            SensedQueues { model, outputs, credits, control, occupancy, base, now }
         });
     }
 
     /// Is there room in an output for a head that requests it?
-    #[inline(always)]
+    #[inline]
     pub(crate) fn room(&self, out: u32, request: OutputRequest) -> Room {
         let Core { model, outputs, credits, now, .. } = &self.core;
-        let output = &outputs[out as usize];
-        if output.busy_until > *now {
-            return Room::From(output.busy_until);
-        }
-        if !M::Control::has_room(model, output, credits, request) {
-            return Room::WithCredits;
-        }
-        // A head that would not wait for its link fits, and the buffer holds the largest packet.
-        let end = output.link_free.max(*now) + u32::from(request.size);
-        if end - now > model.output_buffer {
-            return Room::From(end - model.output_buffer);
-        }
-        Room::Enough
+        room::<M>(model, &outputs[out as usize], credits, *now, request)
     }
 
     /// Stores a packet whose head arrives at an input port.
@@ -107,9 +126,9 @@ impl<M: Machine> Datapath<M> {
     }
 
     /// Stores a packet whose head arrives at an input port where a VC is one queue. If it is the head of that
-    /// queue now, says so.
+    /// queue now, says until when the crossbar reads from the port.
     #[inline(always)]
-    pub(crate) fn enqueue(&mut self, flight: Flight) -> (u32, bool) {
+    pub(crate) fn enqueue(&mut self, flight: Flight) -> (u32, Option<Cycle>) {
         let index = self.store(flight);
         let core = &mut self.core;
         let (port, vc) = (flight.to.port(), flight.to.vc());
@@ -118,13 +137,13 @@ impl<M: Machine> Datapath<M> {
         if queue.head != NONE {
             let tail = std::mem::replace(&mut queue.tail, index);
             core.pool[tail].next = index;
-            return (index, false);
+            return (index, None);
         }
         (queue.head, queue.tail) = (index, index);
         input.occupied |= 1 << vc;
-        let queue = input.queues + u32::from(vc);
+        let (busy_until, queue) = (input.busy_until, input.queues + u32::from(vc));
         self.lookahead_route(port, queue, index);
-        (index, true)
+        (index, Some(busy_until))
     }
 
     /// A packet that has become the head of a queue follows its path, if it has one.
@@ -162,28 +181,25 @@ impl<M: Machine> Datapath<M> {
     #[inline(always)]
     fn decide(&mut self, (input, vc): (usize, u8), packet: u32) -> Hop {
         let Self { core, agents, control, books, .. } = self;
-        let Input { router, base, .. } = core.inputs[input];
-        let Router { id, .. } = core.routers[router as usize];
-        // Copies, so that the queues can be looked at meanwhile.
-        let Packet { mut header, port, size, .. } = core.pool[packet].packet;
-        let mut rng = core.routers[router as usize].rng.clone();
-        let now = core.now;
-        let queues = SensedQueues { core, control, occupancy: books.occupancy(), base };
+        let Core { model, inputs, outputs, credits, routers, pool, now, .. } = core;
+        let Input { router, base, .. } = inputs[input];
+        let now = *now;
+        let state = &mut routers[router as usize];
+        let Packet { header, port, size, .. } = &mut pool[packet].packet;
+        let occupancy = books.occupancy();
+        let queues = SensedQueues { model, outputs, credits, control, occupancy, base, now };
         let mut view = RouterView {
-            router: id,
+            router: state.id,
             input: PortId((input as u32 - base) as u16),
             vc: VcId(vc),
-            port,
+            port: *port,
             class: 0,
             now,
-            size,
+            size: *size,
             queues: &queues,
-            rng: &mut rng,
+            rng: &mut state.rng,
         };
-        let hop = agents.routing.route(&mut view, &mut header);
-        core.pool[packet].packet.header = header;
-        core.routers[router as usize].rng = rng;
-        hop
+        agents.routing.route(&mut view, header)
     }
 
     /// Of the VCs of its class, a head takes the one with most credits, and the first of these.
@@ -249,6 +265,8 @@ impl<M: Machine> Datapath<M> {
         let in_port = (input_index - input.base) as u16;
         let grant = Grant {
             input: input_index,
+            upstream: input.upstream,
+            router: input.router,
             in_vc,
             in_port,
             out,
@@ -280,12 +298,11 @@ impl<M: Machine> Datapath<M> {
     #[inline(always)]
     pub(crate) fn leave_input(&mut self, grant: &Grant) {
         if !grant.injection {
-            self.control.release(&mut self.core, grant.input, grant.in_vc, grant.request.size);
+            self.control.release(&mut self.core, grant.upstream, grant.in_vc, grant.request.size);
             return;
         }
         let Self { core, agents, hosts, .. } = self;
-        let (now, Input { router, upstream, .. }) = (core.now, &core.inputs[grant.input as usize]);
-        let (router, host) = (*router, upstream.port);
+        let (now, router, host) = (core.now, grant.router, grant.upstream.port);
         let header = core.pool[grant.packet].packet.header;
         hosts.injected(core, grant.packet);
         if M::Books::KEPT && agents.watches.injections {

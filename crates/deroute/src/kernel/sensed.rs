@@ -2,31 +2,35 @@
 
 use super::books::occupancy::Occupancy;
 use super::control::Control;
-use super::core::Core;
 use super::core::ports::{Output, OutputRequest, PortKind};
+use super::model::Model;
 use crate::ids::{Cycle, PortId, VcId};
 use crate::routing::Queues;
 use crate::spec::Sensing;
 
 /// The queues of a router whose first port is `base`.
 pub(crate) struct SensedQueues<'a, C> {
-    pub(crate) core: &'a Core,
+    pub(crate) model: &'a Model,
+    pub(crate) outputs: &'a [Output],
+    /// `Core::credits`.
+    pub(crate) credits: &'a [u32],
     pub(crate) control: &'a C,
     /// Kept where they cannot be told from the credits, or where the algorithm compares many ports.
     pub(crate) occupancy: Option<&'a Occupancy>,
     pub(crate) base: u32,
+    pub(crate) now: Cycle,
 }
 
 impl<C: Control> SensedQueues<'_, C> {
     #[inline]
     fn output(&self, port: PortId) -> &Output {
-        &self.core.outputs[self.base as usize + port.index()]
+        &self.outputs[self.base as usize + port.index()]
     }
 
     /// What is kept, if lengths differ from the phits whose credits are out.
     #[inline]
     fn kept(&self) -> Option<&Occupancy> {
-        self.occupancy.filter(|_| self.core.model.sensing != Sensing::Both)
+        self.occupancy.filter(|_| self.model.sensing != Sensing::Both)
     }
 
     /// Phits of a VC that count, but for what waits for the link.
@@ -41,13 +45,13 @@ impl<C: Control> SensedQueues<'_, C> {
     /// When a packet granted now would depart over an idle link.
     #[inline]
     fn departure(&self) -> Cycle {
-        self.core.now + self.core.model.pipeline
+        self.now + self.model.pipeline
     }
 
     /// What a packet granted now would wait for the link, if that counts.
     #[inline]
     fn backlog(&self, port: PortId) -> u32 {
-        if self.kept().is_some() && self.core.model.sensing == Sensing::Waiting {
+        if self.kept().is_some() && self.model.sensing == Sensing::Waiting {
             return self.output(port).link_free.saturating_sub(self.departure());
         }
         0
@@ -78,7 +82,7 @@ impl<C: Control> Queues for SensedQueues<'_, C> {
 
     #[inline]
     fn lane(&self, port: PortId, vc: VcId) -> u32 {
-        match self.core.model.shared_by.get(usize::from(self.output(port).class)) {
+        match self.model.shared_by.get(usize::from(self.output(port).class)) {
             Some(classes) => self.class(port, VcId(vc.0 % classes), *classes),
             None => self.vc(port, vc),
         }
@@ -99,7 +103,7 @@ impl<C: Control> Queues for SensedQueues<'_, C> {
     }
 
     fn lanes(&self, first: PortId, vc: VcId, lengths: &mut [u32]) {
-        match self.core.model.shared_by.get(usize::from(self.output(first).class)) {
+        match self.model.shared_by.get(usize::from(self.output(first).class)) {
             Some(&classes) => self.classes(first, VcId(vc.0 % classes), classes, lengths),
             None => self.classes(first, vc, u8::MAX, lengths),
         }
@@ -107,16 +111,17 @@ impl<C: Control> Queues for SensedQueues<'_, C> {
 
     #[inline]
     fn taken(&self, port: PortId, vc: VcId) -> u32 {
-        match self.output(port).kind {
-            PortKind::Link => self.control.taken(self.core, self.base + u32::from(port.0), vc.0),
+        let (output, port) = (self.output(port), self.base + u32::from(port.0));
+        match output.kind {
+            PortKind::Link => self.control.taken(self.model, output, self.credits, (port, vc.0)),
             _ => 0,
         }
     }
 
     #[inline]
     fn fits(&self, port: PortId, vc: VcId, size: u16) -> bool {
-        let (output, core) = (self.output(port), self.core);
+        let output = self.output(port);
         let request = OutputRequest { size, vc: vc.0, ..OutputRequest::default() };
-        output.kind != PortKind::Link || C::has_room(&core.model, output, &core.credits, request)
+        output.kind != PortKind::Link || C::has_room(self.model, output, self.credits, request)
     }
 }

@@ -5,7 +5,7 @@ use super::Control;
 use super::shared::Sharing;
 use crate::kernel::core::Core;
 use crate::kernel::core::mail::Signal;
-use crate::kernel::core::ports::{Output, OutputRequest};
+use crate::kernel::core::ports::{Link, Output, OutputRequest};
 use crate::kernel::model::Model;
 
 /// Every VC has a buffer of its own.
@@ -34,8 +34,8 @@ impl Control for Credits {
     }
 
     #[inline(always)]
-    fn release(&mut self, core: &mut Core, input: u32, vc: u8, size: u16) {
-        core.send_signal(input, vc, u32::from(size));
+    fn release(&mut self, core: &mut Core, upstream: Link, vc: u8, size: u16) {
+        core.send_signal(upstream, vc, u32::from(size));
     }
 
     #[inline(always)]
@@ -46,10 +46,8 @@ impl Control for Credits {
     }
 
     #[inline]
-    fn taken(&self, core: &Core, output: u32, vc: u8) -> u32 {
-        let output = &core.outputs[output as usize];
-        let buffer = core.model.classes[usize::from(output.class)].buffer;
-        buffer - output.credits(&core.credits, vc)
+    fn taken(&self, model: &Model, output: &Output, credits: &[u32], (_, vc): (u32, u8)) -> u32 {
+        model.classes[usize::from(output.class)].buffer - output.credits(credits, vc)
     }
 }
 
@@ -86,8 +84,8 @@ impl Control for AnyCredits {
     }
 
     #[inline(always)]
-    fn release(&mut self, core: &mut Core, input: u32, vc: u8, size: u16) {
-        Credits.release(core, input, vc, size);
+    fn release(&mut self, core: &mut Core, upstream: Link, vc: u8, size: u16) {
+        Credits.release(core, upstream, vc, size);
     }
 
     #[inline(always)]
@@ -102,10 +100,10 @@ impl Control for AnyCredits {
     }
 
     #[inline]
-    fn taken(&self, core: &Core, output: u32, vc: u8) -> u32 {
+    fn taken(&self, model: &Model, output: &Output, credits: &[u32], at: (u32, u8)) -> u32 {
         match &self.sharing {
-            Some(sharing) => sharing.used(output, vc),
-            None => Credits.taken(core, output, vc),
+            Some(sharing) => sharing.used(at.0, at.1),
+            None => Credits.taken(model, output, credits, at),
         }
     }
 }

@@ -7,7 +7,7 @@ pub(crate) use credits::{AnyCredits, Credits};
 
 use super::core::Core;
 use super::core::mail::Signal;
-use super::core::ports::{Output, OutputRequest};
+use super::core::ports::{Link, Output, OutputRequest};
 use super::model::Model;
 
 /// A flow control: one half of it at each end of a link.
@@ -27,12 +27,12 @@ pub(crate) trait Control: Sized + Send {
         taken: (u32, u8, u32),
     );
 
-    /// Receiver: a packet of so many phits has left a VC of an input buffer.
-    fn release(&mut self, core: &mut Core, input: u32, vc: u8, size: u16);
+    /// Receiver: a packet of so many phits has left a VC of the input buffer behind this link.
+    fn release(&mut self, core: &mut Core, upstream: Link, vc: u8, size: u16);
 
     /// Sender: a signal has arrived.
     fn apply(&mut self, core: &mut Core, signal: Signal);
 
-    /// Phits granted to a VC of an output that may still be in its buffer at the other end.
-    fn taken(&self, core: &Core, output: u32, vc: u8) -> u32;
+    /// Phits granted to a VC of an output, at its port, that may still be in its buffer at the other end.
+    fn taken(&self, model: &Model, output: &Output, credits: &[u32], at: (u32, u8)) -> u32;
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use self::fetch::touch;
 use self::mail::{Mail, Signal};
 use self::packet::{Flight, NONE, Packet, Pool};
-use self::ports::{Host, Input, Output, OutputRequest, Queue, Router};
+use self::ports::{Host, Input, Link, Output, OutputRequest, Queue, Router};
 use self::wheel::Wheel;
 use super::model::Model;
 use crate::ids::{Cycle, PortId, RouterId};
@@ -95,10 +95,9 @@ impl Core {
         &self.outputs[(base + u32::from(request.out)) as usize]
     }
 
-    /// Sends a signal to the output at the other end of an input's link, at the link's latency.
+    /// Sends a signal to the output at the other end of a link, at the link's latency.
     #[inline(always)]
-    pub(crate) fn send_signal(&mut self, input: u32, vc: u8, content: u32) {
-        let link = self.inputs[input as usize].upstream;
+    pub(crate) fn send_signal(&mut self, link: Link, vc: u8, content: u32) {
         let (at, signal) = (self.now + link.latency, Signal::new(link.port, vc, content));
         if link.partition == self.index {
             self.signals.push(at, signal);

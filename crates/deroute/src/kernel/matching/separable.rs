@@ -9,7 +9,7 @@ use crate::kernel::core::fetch::{members, touch};
 use crate::kernel::core::packet::{Flight, NONE};
 use crate::kernel::core::port_set::{PortSet, Requested};
 use crate::kernel::core::ports::{Input, LeadsTo, Output, OutputRequest, PortKind, Queue};
-use crate::kernel::datapath::{Datapath, Room};
+use crate::kernel::datapath::{Datapath, Room, room};
 use crate::kernel::machine::Machine;
 use crate::kernel::model::Model;
 use crate::routing::{Injection, Watches};
@@ -63,10 +63,9 @@ fn ask(
 }
 
 impl Separable {
-    /// A port whose queue of a VC has a head now is to be looked at as soon as it is idle.
+    /// A port whose queue of a VC has a head now is to be looked at as soon as the crossbar does not read from it.
     #[inline(always)]
-    fn schedule(&mut self, core: &mut Core, port: u32) {
-        let busy_until = core.inputs[port as usize].busy_until;
+    fn schedule(&mut self, core: &mut Core, port: u32, busy_until: Cycle) {
         if busy_until > core.now {
             core.schedule_wakeup(port, busy_until);
         } else {
@@ -169,9 +168,9 @@ impl<M: Machine<Matching = Self>> Matching<M> for Separable {
             path.core.fetch_tails(flights);
         }
         for flight in flights {
-            let (packet, is_head) = path.enqueue(*flight);
-            if is_head {
-                self.schedule(&mut path.core, flight.to.port());
+            let (packet, busy_until) = path.enqueue(*flight);
+            if let Some(busy_until) = busy_until {
+                self.schedule(&mut path.core, flight.to.port(), busy_until);
             }
             if !M::ROUTE_FIXED
                 && let Some(on_arrival) = &mut self.requests.on_arrival
@@ -257,27 +256,28 @@ impl Requests {
     /// Input arbitration: the port requests an output for one of its heads, if any can go.
     #[inline(always)]
     fn request<M: Machine>(&mut self, path: &mut Datapath<M>, port: u32) {
-        let core = &mut path.core;
-        let input = &core.inputs[port as usize];
+        let Core { inputs, queues, outputs, credits, model, now, .. } = &mut path.core;
+        let input = &mut inputs[port as usize];
         // Mostly there is nothing to choose, and nothing to decide.
         if !((M::ROUTE_FIXED || self.route_fixed)
             && input.occupied.is_power_of_two()
-            && input.busy_until <= core.now)
+            && input.busy_until <= *now)
         {
             return self.request_one_of(path, port);
         }
         let vc = input.occupied.trailing_zeros();
-        let request = &mut core.queues[(input.queues + vc) as usize].request;
+        let request = &mut queues[(input.queues + vc) as usize].request;
         if !request.routed {
             return self.request_one_of(path, port);
         }
         request.seen |= M::Books::KEPT;
-        let (request, out) = (*request, input.base + u32::from(request.out));
-        match path.room(out, request) {
-            Room::Enough => self.ask(path, (port, vc as u8), out),
+        let out = input.base + u32::from(request.out);
+        let output = &mut outputs[out as usize];
+        match room::<M>(model, output, credits, *now, *request) {
+            Room::Enough => ask((port, input, vc as u8), (out, output), &mut self.requested, model),
             Room::From(at) => path.core.schedule_wakeup(port, at),
             Room::WithCredits => {
-                path.core.outputs[out as usize].awaited = true;
+                output.awaited = true;
                 self.credit_blocked.insert(port);
             }
         }
