@@ -9,7 +9,7 @@ use super::core::Core;
 use super::core::packet::{BufferId, Flight, NONE, Packet};
 use super::core::ports::{Host, Input, Link, Output, OutputRequest, PortKind};
 use super::egress::Egress;
-use super::hosts::Hosts;
+use super::hosts::{Hosts, Times};
 use super::machine::Machine;
 use super::model::Model;
 use super::sensed::SensedQueues;
@@ -303,8 +303,9 @@ impl<M: Machine> Datapath<M> {
         }
         let Self { core, agents, hosts, .. } = self;
         let (now, router, host) = (core.now, grant.router, grant.upstream.port);
-        let header = core.pool[grant.packet].packet.header;
-        hosts.injected(core, grant.packet);
+        let packet = &mut core.pool[grant.packet].packet;
+        let header = packet.header;
+        hosts.injected(packet, now);
         if M::Books::KEPT && agents.watches.injections {
             let at = (grant.input, grant.in_vc);
             agents.note_injection(at, core.injection_queue(at.0, at.1), Injection::Left, header);
@@ -352,8 +353,9 @@ impl<M: Machine> Datapath<M> {
     #[inline(always)]
     pub(crate) fn eject(&mut self, host: u32, packet: u32, delivered: Cycle) {
         let Self { core, hosts, .. } = self;
-        let injected = hosts.deliver(core, host, packet, delivered);
-        let Packet { generated, header, size, .. } = core.pool[packet].packet;
+        let packet = &core.pool[packet].packet;
+        let injected = hosts.deliver(host, packet, Times { now: core.now, delivered });
+        let Packet { generated, header, size, .. } = *packet;
         let Header { hops, kind, .. } = header;
         let sample = Delivery { generated, injected, delivered, size, hops, kind };
         if core.collector.deliver(&sample) {

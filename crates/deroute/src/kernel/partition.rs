@@ -94,8 +94,9 @@ impl<M: Machine> Partition<M> {
             touch(signals.iter().map(|signal| core.outputs[signal.port() as usize].queued));
         }
         for signal in signals {
-            control.apply(core, *signal);
-            let output = &mut core.outputs[signal.port() as usize];
+            let Core { model, outputs, credits, .. } = &mut *core;
+            let output = &mut outputs[signal.port() as usize];
+            control.apply(model, output, credits, *signal);
             if output.awaited {
                 output.awaited = false;
                 matching.wake_credit_blocked(core, signal.port());

@@ -39,9 +39,8 @@ impl Control for Credits {
     }
 
     #[inline(always)]
-    fn apply(&mut self, core: &mut Core, signal: Signal) {
-        let output = &mut core.outputs[signal.port() as usize];
-        *output.credits_mut(&mut core.credits, signal.vc()) += signal.content();
+    fn apply(&mut self, _model: &Model, output: &mut Output, credits: &mut [u32], signal: Signal) {
+        *output.credits_mut(credits, signal.vc()) += signal.content();
         output.queued -= signal.content();
     }
 
@@ -89,13 +88,12 @@ impl Control for AnyCredits {
     }
 
     #[inline(always)]
-    fn apply(&mut self, core: &mut Core, signal: Signal) {
-        Credits.apply(core, signal);
+    fn apply(&mut self, model: &Model, output: &mut Output, credits: &mut [u32], signal: Signal) {
+        Credits.apply(model, output, credits, signal);
         if let Some(sharing) = &mut self.sharing {
             let (port, vc) = (signal.port(), signal.vc());
             let used = sharing.used(port, vc) - signal.content();
-            let Core { model, outputs, credits, .. } = core;
-            sharing.use_of(model, &mut outputs[port as usize], credits, (port, vc, used));
+            sharing.use_of(model, output, credits, (port, vc, used));
         }
     }
 

@@ -31,7 +31,7 @@ pub(crate) trait Control: Sized + Send {
     fn release(&mut self, core: &mut Core, upstream: Link, vc: u8, size: u16);
 
     /// Sender: a signal has arrived.
-    fn apply(&mut self, core: &mut Core, signal: Signal);
+    fn apply(&mut self, model: &Model, output: &mut Output, credits: &mut [u32], signal: Signal);
 
     /// Phits granted to a VC of an output, at its port, that may still be in its buffer at the other end.
     fn taken(&self, model: &Model, output: &Output, credits: &[u32], at: (u32, u8)) -> u32;

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Entering, Hosts, open};
+use super::{Entering, Hosts, Times, open};
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
 use crate::kernel::core::mail::Mail;
@@ -270,12 +270,12 @@ impl Interfaces {
 
     /// Takes a packet off the network that is consumed at a host. Returns the cycle of its first grant.
     #[cold]
-    fn unpack(&mut self, packet: &Packet, host: u32, (now, delivered): (Cycle, Cycle)) -> Cycle {
+    fn unpack(&mut self, packet: &Packet, host: u32, times: Times) -> Cycle {
         let cargo = self.cargo.remove(packet.host_word);
         if cargo.from != NONE
             && let Some(nic) = self.of_host(host)
         {
-            self.accept(nic, packet, &cargo, Times { now, delivered });
+            self.accept(nic, packet, &cargo, times);
         }
         cargo.injected
     }
@@ -369,13 +369,6 @@ impl Interfaces {
     }
 }
 
-/// When a packet is granted its last port, and when it has been consumed.
-#[derive(Clone, Copy)]
-struct Times {
-    now: Cycle,
-    delivered: Cycle,
-}
-
 /// Hosts of a run that may have a workload. Where it has one, some run a rank, and packets have cargo.
 pub(crate) struct AnyHosts {
     interfaces: Option<Box<Interfaces>>,
@@ -412,11 +405,10 @@ impl Hosts for AnyHosts {
     }
 
     #[inline(always)]
-    fn injected(&mut self, core: &mut Core, packet: u32) {
-        let word = &mut core.pool[packet].packet.host_word;
+    fn injected(&mut self, packet: &mut Packet, now: Cycle) {
         match &mut self.interfaces {
-            Some(interfaces) => interfaces.cargo.get_mut(*word).injected = core.now,
-            None => *word = core.now,
+            Some(interfaces) => interfaces.cargo.get_mut(packet.host_word).injected = now,
+            None => packet.host_word = now,
         }
     }
 
@@ -428,10 +420,9 @@ impl Hosts for AnyHosts {
     }
 
     #[inline(always)]
-    fn deliver(&mut self, core: &Core, host: u32, packet: u32, delivered: Cycle) -> Cycle {
-        let packet = &core.pool[packet].packet;
+    fn deliver(&mut self, host: u32, packet: &Packet, times: Times) -> Cycle {
         match &mut self.interfaces {
-            Some(interfaces) => interfaces.unpack(packet, host, (core.now, delivered)),
+            Some(interfaces) => interfaces.unpack(packet, host, times),
             None => packet.host_word,
         }
     }

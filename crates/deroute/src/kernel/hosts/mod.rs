@@ -15,6 +15,13 @@ use crate::ids::{Cycle, HostId};
 /// A packet that leaves its host for an input buffer of a router.
 pub(crate) type Entering = (Packet, BufferId);
 
+/// When a packet is granted its last port, and the cycle after the consumption of its last phit.
+#[derive(Clone, Copy)]
+pub(crate) struct Times {
+    pub(crate) now: Cycle,
+    pub(crate) delivered: Cycle,
+}
+
 /// The hosts of a partition.
 pub(crate) trait Hosts: Sized + Send {
     /// None yet; their events are at most `horizon` cycles ahead.
@@ -30,15 +37,14 @@ pub(crate) trait Hosts: Sized + Send {
     /// What is due at hosts beside that; packets that they generate are added to `entering`.
     fn advance(&mut self, core: &mut Core, entering: &mut Vec<Entering>);
 
-    /// A packet has left its injection queue.
-    fn injected(&mut self, core: &mut Core, packet: u32);
+    /// A packet leaves its injection queue.
+    fn injected(&mut self, packet: &mut Packet, now: Cycle);
 
     /// There is room in the injection queues of a host.
     fn refill(&mut self, core: &mut Core, host: u32);
 
-    /// A packet reaches its host, by their indices; its last phit is consumed in the cycle before `delivered`.
-    /// Returns the cycle in which it left its injection queue.
-    fn deliver(&mut self, core: &Core, host: u32, packet: u32, delivered: Cycle) -> Cycle;
+    /// A packet reaches a host, by its index. Returns the cycle in which it left its injection queue.
+    fn deliver(&mut self, host: u32, packet: &Packet, times: Times) -> Cycle;
 
     /// A packet, by its word, goes to another partition.
     fn post(&mut self, core: &mut Core, partition: u32, host_word: u32);

@@ -1,6 +1,6 @@
 //! Hosts that generate synthetic traffic, whatever happens to it.
 
-use super::{Entering, Hosts, Interfaces};
+use super::{Entering, Hosts, Interfaces, Times};
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
 use crate::kernel::core::mail::Mail;
@@ -68,15 +68,15 @@ impl Hosts for Open {
     fn advance(&mut self, _core: &mut Core, _entering: &mut Vec<Entering>) {}
 
     #[inline(always)]
-    fn injected(&mut self, core: &mut Core, packet: u32) {
-        core.pool[packet].packet.host_word = core.now;
+    fn injected(&mut self, packet: &mut Packet, now: Cycle) {
+        packet.host_word = now;
     }
 
     fn refill(&mut self, _core: &mut Core, _host: u32) {}
 
     #[inline(always)]
-    fn deliver(&mut self, core: &Core, _host: u32, packet: u32, _delivered: Cycle) -> Cycle {
-        core.pool[packet].packet.host_word
+    fn deliver(&mut self, _host: u32, packet: &Packet, _times: Times) -> Cycle {
+        packet.host_word
     }
 
     fn post(&mut self, _core: &mut Core, _partition: u32, _tag: u32) {}
