@@ -53,9 +53,16 @@ pub struct Outcome {
     pub workload: Option<WorkloadOutcome>,
     /// State of the routing agents in time, if asked for.
     pub agents: Option<AgentSeries>,
+    /// What the flow control did, where it pauses or loses packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow_control: Option<FlowControlUse>,
     /// Congestion trees in time, if asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<CongestionSeries>,
+}
+
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 /// Whether the numbers describe a steady state.
@@ -113,7 +120,7 @@ pub struct Load {
     pub accepted_ci95: f64,
 }
 
-/// Packets over the whole run, warm-up included. `generated = delivered + in_flight`.
+/// Packets over the whole run, warm-up included. `generated = delivered + lost + in_flight`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Packets {
     /// Entered an injection queue.
@@ -124,6 +131,9 @@ pub struct Packets {
     pub injected: u64,
     /// Consumed by their destination.
     pub delivered: u64,
+    /// Lost for want of room.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost: u64,
     /// In queues or on links at the end.
     pub in_flight: u64,
     /// Delivered in the measurement: the sample behind `latency`.
@@ -218,6 +228,44 @@ pub struct LinkUse {
     pub min: f64,
     /// Most used link.
     pub max: f64,
+}
+
+/// What a flow control that pauses did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowControlUse {
+    /// What acted and what did not, one sentence each.
+    pub says: Vec<String>,
+    /// By link class, and `host` for the links of hosts.
+    pub links: Vec<PauseUse>,
+}
+
+/// Pauses and losses on the links of one class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PauseUse {
+    /// Link class of the topology, or `host`.
+    pub class: String,
+    /// Links of the class, each direction counted.
+    pub links: u32,
+    /// Frames that receivers sent over the whole run, and those of them that told a sender to be silent.
+    pub frames: u64,
+    /// Frames that told a sender to be silent.
+    pub stops: u64,
+    /// Fraction of the measurement in which a queue was told to be silent, mean over all queues of all
+    /// links of the class.
+    pub paused_mean: f64,
+    /// The same for the link that was silent longest, mean over its queues.
+    pub paused_max: f64,
+    /// Most phits that a buffer held over the whole run: of a VC, or of the port where the whole link is
+    /// paused.
+    pub buffer_max: u32,
+    /// What it may hold.
+    pub buffer: u32,
+    /// Phits from which on the sender is told to be silent; none if it never is.
+    pub xoff: Option<u32>,
+    /// Packets lost over the whole run for want of room.
+    pub lost_packets: u64,
+    /// Their phits.
+    pub lost_phits: u64,
 }
 
 /// Work done by the whole run.

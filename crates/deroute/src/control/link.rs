@@ -11,6 +11,8 @@ pub(crate) struct LinkClass {
     pub(crate) buffer: u32,
     /// Those of them that it shares with the other VCs of its port.
     pub(crate) shared: u32,
+    /// Cycles that a phit takes.
+    pub(crate) period: u32,
 }
 
 impl LinkClass {

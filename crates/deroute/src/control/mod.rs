@@ -3,6 +3,7 @@
 //! A flow control is planned here, from the links and the routing; the kernel carries it out. To
 //! add one: a file with its parameters and its plan, and a line in the catalogue below.
 
+mod headroom;
 mod link;
 mod shared;
 pub mod spec;
@@ -11,18 +12,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use link::LinkClass;
+pub(crate) use headroom::{PauseLimits, PausePlan};
 
 use crate::catalogue::catalogue;
-use crate::spec::SpecError;
+use crate::spec::{Scale, SpecError};
 
 /// A flow control in numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ControlPlan {
     /// A sender knows what is left of the buffer at the other end.
     Credits {
         /// A VC takes a packet only while it is empty.
         atomic: bool,
     },
+    /// A receiver tells the sender to be silent, or nobody does.
+    Pause(PausePlan),
 }
 
 /// What a flow control is planned for.
@@ -33,6 +37,10 @@ pub(crate) struct Setting<'a> {
     pub(crate) links: &'a [LinkClass],
     /// Phits of the largest packet.
     pub(crate) largest: u16,
+    /// The links of hosts, if they have flow control.
+    pub(crate) host: Option<LinkClass>,
+    /// The units of the spec.
+    pub(crate) scale: Scale,
     /// The routing gives a packet an empty VC for itself.
     pub(crate) atomic: bool,
 }
@@ -49,6 +57,12 @@ catalogue! {
     // One line per flow control.
     /// Credits for the buffer at the other end of each VC.
     Credits => credits::CreditsSpec,
+    /// Priority flow control: each VC is paused on its own.
+    Pfc => pfc::PfcSpec,
+    /// PAUSE: the whole link is paused.
+    Pause => pause::PauseSpec,
+    /// None: what finds no room is lost.
+    Lossy => lossy::LossySpec,
 }
 
 impl Default for FlowControl {

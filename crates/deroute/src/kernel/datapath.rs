@@ -23,6 +23,7 @@ pub(crate) struct Datapath<M: Machine> {
     pub(crate) core: Core,
     pub(crate) agents: Agents,
     pub(crate) control: M::Control,
+    pub(crate) egress: M::Egress,
     pub(crate) hosts: M::Hosts,
     pub(crate) books: M::Books,
 }
@@ -39,10 +40,10 @@ pub(crate) enum Room {
 /// Is there room in an output for a head that requests it? `credits` is `Core::credits`.
 #[inline(always)]
 pub(crate) fn room<M: Machine>(
-    model: &Model,
+    (model, egress): (&Model, &M::Egress),
     output: &Output,
     credits: &[u32],
-    now: Cycle,
+    (out, now): (u32, Cycle),
     request: OutputRequest,
 ) -> Room {
     if output.busy_until > now {
@@ -51,12 +52,7 @@ pub(crate) fn room<M: Machine>(
     if !M::Control::has_room(model, output, credits, request) {
         return Room::WithCredits;
     }
-    // A head that would not wait for its link fits, and the buffer holds the largest packet.
-    let end = output.link_free.max(now) + u32::from(request.size);
-    if end - now > model.output_buffer {
-        return Room::From(end - model.output_buffer);
-    }
-    Room::Enough
+    egress.space(model, output, (out, now), request.size)
 }
 
 /// A head that moves from an input to an output.
@@ -73,6 +69,8 @@ pub(crate) struct Grant {
     pub(crate) request: OutputRequest,
     /// It comes from a host, at whose head it was blocked for some cycles.
     pub(crate) injection: bool,
+    /// Cycle in which its head reached the input.
+    pub(crate) arrival: Cycle,
     pub(crate) blocked: Cycle,
     /// The output is written until then.
     pub(crate) write_until: Cycle,
@@ -106,7 +104,19 @@ impl<M: Machine> Datapath<M> {
     #[inline]
     pub(crate) fn room(&self, out: u32, request: OutputRequest) -> Room {
         let Core { model, outputs, credits, now, .. } = &self.core;
-        room::<M>(model, &outputs[out as usize], credits, *now, request)
+        room::<M>((model, &self.egress), &outputs[out as usize], credits, (out, *now), request)
+    }
+
+    /// Is there room for a packet that arrives at an input port? If not, it is lost.
+    #[inline(always)]
+    pub(crate) fn admit(&mut self, flight: &Flight) -> bool {
+        let Self { core, control, hosts, .. } = self;
+        if control.arrive(core, flight.to, flight.packet.size) {
+            return true;
+        }
+        core.collector.lost += 1;
+        hosts.lose(&flight.packet);
+        false
     }
 
     /// Stores a packet whose head arrives at an input port.
@@ -233,7 +243,7 @@ impl<M: Machine> Datapath<M> {
         voq: Option<usize>,
         turn: bool,
     ) {
-        let Core { inputs, queues, pool, model, now, .. } = &mut self.core;
+        let Core { inputs, queues, pool, model, periods, now, .. } = &mut self.core;
         let now = *now;
         let input = &mut inputs[input_index as usize];
         let in_vc = input.requested_vc;
@@ -242,7 +252,8 @@ impl<M: Machine> Datapath<M> {
         let request = head.request;
         let size = u32::from(request.size);
         let packet = head.head;
-        let (next, arrival) = pool.remove(packet);
+        let (next, arrival) =
+            if M::Egress::QUEUED { pool.unlink(packet) } else { pool.remove(packet) };
 
         // The next packet of the VC becomes its head.
         (head.head, head.request.routed, head.request.seen) = (next, false, false);
@@ -253,8 +264,11 @@ impl<M: Machine> Datapath<M> {
 
         // The crossbar is held until the tail has passed. The tail of an injected packet is already
         // in the queue.
-        let injection = input.kind == PortKind::Host;
-        let tail = if injection { now + 1 } else { arrival + size };
+        let from_host = input.kind == PortKind::Host;
+        let injection = from_host && !(M::Egress::QUEUED && model.egress.nic.is_some());
+        let period =
+            if M::Egress::QUEUED { periods.get(input_index as usize).copied() } else { None };
+        let tail = if injection { now + 1 } else { arrival + size * period.unwrap_or(1) };
         let (read_until, write_until) = model.crossbar.held(now, tail, size);
         let blocked = now - arrival.max(input.busy_until);
         input.busy_until = read_until;
@@ -273,6 +287,7 @@ impl<M: Machine> Datapath<M> {
             packet,
             request,
             injection,
+            arrival,
             blocked,
             write_until,
             turn,
@@ -298,7 +313,8 @@ impl<M: Machine> Datapath<M> {
     #[inline(always)]
     pub(crate) fn leave_input(&mut self, grant: &Grant) {
         if !grant.injection {
-            self.control.release(&mut self.core, grant.upstream, grant.in_vc, grant.request.size);
+            let from = (grant.input, grant.upstream);
+            self.control.release(&mut self.core, from, grant.in_vc, grant.request.size);
             return;
         }
         let Self { core, agents, hosts, .. } = self;
@@ -310,25 +326,22 @@ impl<M: Machine> Datapath<M> {
             let at = (grant.input, grant.in_vc);
             agents.note_injection(at, core.injection_queue(at.0, at.1), Injection::Left, header);
         }
-        let size = u32::from(grant.request.size);
-        let state = &mut core.hosts[host as usize];
-        *state.queued_mut(&mut core.queued, grant.in_vc) -= size;
-        core.collector.injected += 1;
-        if core.collector.covers(now) {
-            state.injected += u64::from(size);
-            core.collector.injected_packets += 1;
-            core.collector.injected_phits += u64::from(size);
-            core.collector.blocked += u64::from(grant.blocked);
-            core.paths[router as usize][header.kind.index()] += 1;
-        }
+        core.count_injected(host, grant.in_vc, grant.request.size);
+        core.count_path(router, header.kind, grant.blocked);
         hosts.refill(core, host);
     }
 
     /// A packet leaves for another router.
     #[inline(always)]
-    pub(crate) fn depart(&mut self, grant: &Grant, link: Link, at: Cycle) {
+    pub(crate) fn depart(
+        &mut self,
+        packet: u32,
+        request: OutputRequest,
+        link: Link,
+        at: Cycle,
+    ) {
         let Self { core, hosts, .. } = self;
-        let packet = &core.pool[grant.packet].packet;
+        let packet = &core.pool[packet].packet;
         let hops = packet.header.hops + 1;
         // Copied once, from memory to memory, and changed there.
         let flight = if link.partition == core.index {
@@ -340,9 +353,9 @@ impl<M: Machine> Datapath<M> {
             &mut arrivals[last]
         };
         flight.packet = *packet;
-        flight.packet.header.position = grant.request.hop_position;
+        flight.packet.header.position = request.hop_position;
         flight.packet.header.hops = hops;
-        (flight.to, flight.at) = (BufferId::new(link.port, grant.request.vc), at);
+        (flight.to, flight.at) = (BufferId::new(link.port, request.vc), at);
         if link.partition != core.index {
             let word = packet.host_word;
             hosts.post(core, link.partition, word);

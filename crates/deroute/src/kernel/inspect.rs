@@ -2,8 +2,10 @@
 
 use super::agents::Agents;
 use super::books::{Books, Observed};
+use super::control::{Control, PauseRecord};
 use super::core::Core;
 use super::core::ports::{OutputRequest, Queue};
+use super::egress::{Departing, Egress};
 use super::hosts::{Hosts, Interfaces};
 use super::machine::Machine;
 use super::matching::Matching;
@@ -31,6 +33,13 @@ pub(crate) trait Inspect {
     fn sending(&self, input: usize) -> OutputRequest;
     /// Does a head that has been routed lack credits? `base` is the first port of its router.
     fn credit_blocked(&self, base: u32, request: &OutputRequest) -> bool;
+    /// Packets that have been granted and have not left.
+    fn departing(&self) -> Vec<Departing>;
+    /// What was recorded of the pauses of an input.
+    fn pauses(&self, input: u32) -> Option<PauseRecord>;
+    /// Cycles of the measurement in which the queues of an output, or of a host after all outputs, were told to be
+    /// silent, and how many they are; there are so many VCs.
+    fn silence(&self, port: u32, vcs: u8) -> (u64, u64);
     /// Recounts what the switch allocation knows of a router. Says what is wrong.
     fn check(&self, router: u32) -> Result<(), String>;
 }
@@ -79,6 +88,18 @@ impl<M: Machine> Inspect for Partition<M> {
 
     fn credit_blocked(&self, base: u32, request: &OutputRequest) -> bool {
         self.path.credit_blocked(base, request)
+    }
+
+    fn departing(&self) -> Vec<Departing> {
+        self.path.egress.departing(&self.path.core)
+    }
+
+    fn pauses(&self, input: u32) -> Option<PauseRecord> {
+        self.path.control.record(input)
+    }
+
+    fn silence(&self, port: u32, vcs: u8) -> (u64, u64) {
+        self.path.egress.silence(&self.path.core, port, vcs)
     }
 
     fn check(&self, router: u32) -> Result<(), String> {

@@ -4,8 +4,8 @@
 //! use: each combination below is an engine of its own, and [`super::Simulation::run`] takes the first that fits.
 
 use super::books::{AllBooks, Books, NoBooks};
-use super::control::{AnyCredits, Control, Credits};
-use super::egress::{Egress, Fixed};
+use super::control::{AnyControl, AnyCredits, Control, Credits};
+use super::egress::{Egress, Fixed, Queued};
 use super::hosts::{AnyHosts, Hosts, Open};
 use super::matching::{Islip, Matching, Separable};
 use super::model::Model;
@@ -64,24 +64,52 @@ impl Machine for Voq {
     const ROUTE_FIXED: bool = false;
 }
 
+/// Queues at the outputs, as Ethernet switches have them, and any flow control.
+pub(crate) struct Ethernet;
+
+impl Machine for Ethernet {
+    type Matching = Separable;
+    type Egress = Queued;
+    type Control = AnyControl;
+    type Hosts = AnyHosts;
+    type Books = AllBooks;
+    const ROUTE_FIXED: bool = false;
+}
+
+/// The same with virtual output queues.
+pub(crate) struct EthernetVoq;
+
+impl Machine for EthernetVoq {
+    type Matching = Islip;
+    type Egress = Queued;
+    type Control = AnyControl;
+    type Hosts = AnyHosts;
+    type Books = AllBooks;
+    const ROUTE_FIXED: bool = false;
+}
+
 /// The machines, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Plain,
     General,
     Voq,
+    Ethernet,
+    EthernetVoq,
 }
 
 impl Choice {
     /// The machine with the fewest questions that can run this model; `record` says that the dependencies
-    /// between channels are recorded.
-    pub(crate) fn of(model: &Model, record: bool) -> Self {
+    /// between channels are recorded, `queued` that packets wait at the outputs.
+    pub(crate) fn of(model: &Model, record: bool, queued: bool) -> Self {
         let Watches { reconsiders, queues, injections, blocked, transit: _, lengths: _ } =
             (model.routing.agent)(RouterId(0), 1).watches();
         let watches = reconsiders || queues || injections || blocked;
         let kept = record || model.lengths || model.shares() || model.times.congestion.is_some();
         let late = model.on_arrival || !model.shared_by.is_empty();
         match () {
+            () if queued && model.voqs => Self::EthernetVoq,
+            () if queued => Self::Ethernet,
             () if model.voqs => Self::Voq,
             () if watches || kept || late || model.jobs.is_some() => Self::General,
             () => Self::Plain,

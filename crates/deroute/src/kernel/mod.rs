@@ -25,7 +25,7 @@ mod sensed;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use machine::{Choice, General, Plain, Voq};
+use machine::{Choice, Ethernet, EthernetVoq, General, Plain, Voq};
 use model::Model;
 
 pub use footprint::Footprint;
@@ -50,11 +50,14 @@ pub struct RunOptions {
     /// Parts that the network is divided into, each simulated on its own between exchanges.
     /// Default: chosen to fit the caches. More than there are domains (groups) is reduced.
     pub partitions: Option<usize>,
+    /// Let packets wait in queues at the outputs, as some networks need, even where their departure is known when
+    /// they are granted: slower. Default `false`.
+    pub queued_outputs: bool,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { threads: 1, partitions: None }
+        Self { threads: 1, partitions: None, queued_outputs: false }
     }
 }
 
@@ -148,10 +151,13 @@ impl Simulation {
     /// [`RunError::Invariant`] if a check fails.
     pub fn run(&self, options: &RunOptions, watch: &mut Watcher<'_>) -> Result<Outcome, RunError> {
         let what = (&self.spec, &self.model);
-        match Choice::of(&self.model, self.spec.checks.dependencies) {
+        let queued = options.queued_outputs || self.model.needs_queues();
+        match Choice::of(&self.model, self.spec.checks.dependencies, queued) {
             Choice::Plain => run::run::<Plain>(what, options, watch),
             Choice::General => run::run::<General>(what, options, watch),
             Choice::Voq => run::run::<Voq>(what, options, watch),
+            Choice::Ethernet => run::run::<Ethernet>(what, options, watch),
+            Choice::EthernetVoq => run::run::<EthernetVoq>(what, options, watch),
         }
     }
 }

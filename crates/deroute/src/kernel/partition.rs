@@ -13,6 +13,7 @@ use super::core::mail::{Mail, Signal};
 use super::core::packet::Flight;
 use super::core::wheel::Wheel;
 use super::datapath::Datapath;
+use super::egress::Egress;
 use super::hosts::{Entering, Hosts};
 use super::machine::Machine;
 use super::matching::Matching;
@@ -32,7 +33,8 @@ impl<M: Machine> Partition<M> {
         let control = M::Control::new(&core.model, outputs);
         let books = M::Books::new(&core.model, outputs, record);
         let matching = M::Matching::new(&core.model, &core);
-        let path = Datapath { core, agents, control, hosts, books };
+        let egress = M::Egress::new(&core.model, &core);
+        let path = Datapath { core, agents, control, egress, hosts, books };
         Self { path, matching, entering: Vec::new() }
     }
 
@@ -49,6 +51,12 @@ impl<M: Machine> Partition<M> {
             }
             self.matching.all_arrived(&mut self.path);
             self.matching.allocate(&mut self.path);
+            if M::Egress::QUEUED {
+                let Self { path: Datapath { core, control, egress, .. }, .. } = self;
+                control.tell(core, egress);
+                let Self { path, matching, .. } = self;
+                M::Egress::run(path, |core, output| matching.wake_credit_blocked(core, output));
+            }
             self.path.core.now += 1;
         }
     }
@@ -89,11 +97,17 @@ impl<M: Machine> Partition<M> {
     /// Signals of flow control arrive at outputs.
     #[inline(always)]
     fn apply_signals(&mut self, signals: &[Signal]) {
-        let Self { path: Datapath { core, control, agents, books, .. }, matching, .. } = self;
+        let Self { path: Datapath { core, control, egress, agents, books, .. }, matching, .. } =
+            self;
         if core.exceeds_cache {
-            touch(signals.iter().map(|signal| core.outputs[signal.port() as usize].queued));
+            touch(signals.iter().map(|signal| {
+                core.outputs.get(signal.port() as usize).map_or(0, |output| output.queued)
+            }));
         }
         for signal in signals {
+            if egress.hear(core, *signal) {
+                continue;
+            }
             let Core { model, outputs, credits, .. } = &mut *core;
             let output = &mut outputs[signal.port() as usize];
             control.apply(model, output, credits, *signal);
@@ -129,6 +143,10 @@ impl<M: Machine> Partition<M> {
     /// A packet leaves a host for its router.
     #[inline(always)]
     fn enter(&mut self, (packet, to): Entering) {
+        if M::Egress::QUEUED && self.path.core.model.egress.nic.is_some() {
+            M::Egress::inject(&mut self.path, (packet, to));
+            return;
+        }
         let core = &mut self.path.core;
         let at = core.now + core.model.host_latency;
         let flight = Flight { packet, to, at };

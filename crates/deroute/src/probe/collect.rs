@@ -139,6 +139,7 @@ pub(crate) struct Collector {
     pub(crate) refused: u64,
     pub(crate) injected: u64,
     pub(crate) delivered: u64,
+    pub(crate) lost: u64,
     pub(crate) grants: u64,
     // Over the measurement, by the time of each event.
     pub(crate) attempted_phits: u64,
@@ -170,6 +171,7 @@ impl Collector {
             refused: 0,
             injected: 0,
             delivered: 0,
+            lost: 0,
             grants: 0,
             attempted_phits: 0,
             generated_phits: 0,
@@ -226,7 +228,6 @@ impl Collector {
     /// A packet was, or will be, consumed. Says whether it counts for the measurement.
     #[inline(always)]
     pub(crate) fn deliver(&mut self, sample: &Delivery) -> bool {
-        self.delivered += 1;
         self.intervals.add(sample.delivered, sample);
         self.by_generation.add(sample.generated, sample);
         // The last phit is consumed in the cycle before `delivered`.
@@ -256,6 +257,7 @@ impl Collector {
         self.refused += other.refused;
         self.injected += other.injected;
         self.delivered += other.delivered;
+        self.lost += other.lost;
         self.grants += other.grants;
         self.attempted_phits += other.attempted_phits;
         self.generated_phits += other.generated_phits;

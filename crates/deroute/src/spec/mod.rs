@@ -6,6 +6,7 @@
 
 mod error;
 mod quantity;
+mod rate;
 
 pub use error::SpecError;
 pub(crate) use quantity::holds;
@@ -77,6 +78,12 @@ pub struct Network {
     /// One entry per link class of the topology (a Dragonfly has `local` and `global`).
     #[serde(default)]
     pub links: BTreeMap<String, Link>,
+    /// Links that are slower than their class.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slow_links: Vec<SlowLink>,
+    /// When a switch passes a packet on. Default `cut-through`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub forwarding: Forwarding,
     /// How the VCs of a link are shared out among the flows; all to everyone when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queuing: Option<Queuing>,
@@ -144,6 +151,42 @@ pub struct Link {
     /// Tamir and Frazier 1992). Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<Quantity>,
+    /// Rate: `"100 Gb/s"`, or a share such as `"25%"` or `"1/4"` of a phit a cycle, whose inverse is a
+    /// whole number. Default: a phit a cycle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Quantity>,
+}
+
+/// A single link that is slower than its class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SlowLink {
+    /// The routers at its ends; where several links join them, the first that is not slowed yet.
+    pub routers: [u32; 2],
+    /// Its rate in both directions, as in [`Link::rate`].
+    pub rate: Quantity,
+}
+
+/// The link between a host and its router.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NicLink {
+    /// Input buffer of the router for each class: phits, or an amount of data.
+    pub buffer: Quantity,
+    /// Rate, as that of other links. Default: a phit a cycle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Quantity>,
+}
+
+/// When a switch passes a packet on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Forwarding {
+    /// As soon as its first phit is there.
+    #[default]
+    CutThrough,
+    /// When it has arrived whole.
+    StoreAndForward,
 }
 
 /// A host's network interface. Its injection queue is the input buffer of a router port.
@@ -156,6 +199,11 @@ pub struct Nic {
     /// generated while it is full is refused: it counts as offered, not as generated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub injection_queue: Option<Quantity>,
+    /// The link to the router, where it is more than a delay: its rate, and a buffer at the router
+    /// with flow control of its own. Packets wait in the injection queue for it. Without one, the
+    /// injection queue is the input buffer of the router.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<NicLink>,
 }
 
 /// Seed and duration.

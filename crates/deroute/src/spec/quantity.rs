@@ -51,9 +51,9 @@ impl std::fmt::Display for Quantity {
 
 /// An exact non-negative fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Fraction {
-    num: u128,
-    den: u128,
+pub(super) struct Fraction {
+    pub(super) num: u128,
+    pub(super) den: u128,
 }
 
 impl Fraction {
@@ -83,7 +83,7 @@ impl Fraction {
 }
 
 /// Splits `"15.75 KB"` into an exact fraction and the unit's text.
-fn split(text: &str) -> Option<(Fraction, &str)> {
+pub(super) fn split(text: &str) -> Option<(Fraction, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
@@ -153,6 +153,22 @@ impl Scale {
             phit: phit_fraction
                 .ok_or_else(|| refuse("units.phit", phit, "an amount such as \"25 B\""))?,
         })
+    }
+
+    /// A rate such as `"100 Gb/s"` as a share of a phit a cycle.
+    pub(super) fn bits_per_cycle(&self, text: &str) -> Option<Fraction> {
+        let (value, unit) = split(text)?;
+        let bits_per_s = match unit {
+            "b/s" => 1,
+            "kb/s" => 1_000,
+            "Mb/s" => 1_000_000,
+            "Gb/s" => 1_000_000_000,
+            "Tb/s" => 1_000_000_000_000,
+            _ => return None,
+        };
+        // Bits in a cycle, of which there are so many picoseconds, over the bits of a phit.
+        let bits = value.times(bits_per_s, 1_000_000_000_000)?.times(self.cycle.num, self.cycle.den)?;
+        bits.divided_by(self.phit.times(8, 1)?)
     }
 
     /// Nanoseconds in one cycle.

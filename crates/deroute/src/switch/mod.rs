@@ -29,6 +29,8 @@ pub struct SwitchPlan {
     pub matching: Matching,
     /// When packets are routed; with virtual output queues on arrival.
     pub routed: Routed,
+    /// A packet keeps its memory in the input buffer until it leaves the switch.
+    pub holds_input: bool,
 }
 
 /// How inputs and outputs are matched.

@@ -66,6 +66,6 @@ pub fn plan(spec: &VirtualOutputQueuedSpec, setting: &Setting) -> Result<SwitchP
         crossbar: Crossbar::Speed(1),
         output_buffer: u32::MAX,
         matching: Matching::Islip { iterations },
-        routed: Routed::Arrival,
+        routed: Routed::Arrival,        holds_input: false,
     })
 }

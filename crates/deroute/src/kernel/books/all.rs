@@ -88,6 +88,13 @@ impl Books for AllBooks {
         }
     }
 
+    fn departed(&mut self, core: &Core, agents: &mut Agents, output: u32) {
+        let Output { router, global, .. } = core.outputs[output as usize];
+        if agents.watches.queues && global && core.model.pause.is_some() {
+            agents.mark_changed(router);
+        }
+    }
+
     #[inline(always)]
     fn occupancy(&self) -> Option<&Occupancy> {
         self.occupancy.as_deref()

@@ -36,6 +36,9 @@ pub(crate) trait Books: Sized + Send {
     /// Credits have come back to an output.
     fn credited(&mut self, core: &Core, agents: &mut Agents, signal: Signal);
 
+    /// A packet has left an output whose queue ends there.
+    fn departed(&mut self, core: &Core, agents: &mut Agents, output: u32);
+
     /// Lengths of the queues, where they are kept.
     fn occupancy(&self) -> Option<&Occupancy>;
 

@@ -25,6 +25,8 @@ impl Books for NoBooks {
 
     fn credited(&mut self, _core: &Core, _agents: &mut Agents, _signal: Signal) {}
 
+    fn departed(&mut self, _core: &Core, _agents: &mut Agents, _output: u32) {}
+
     #[inline(always)]
     fn occupancy(&self) -> Option<&Occupancy> {
         None

@@ -1,11 +1,13 @@
 //! Credits: the sender counts the phits that are free at the other end, and the receiver returns those of a
 //! packet that leaves.
 
-use super::Control;
+use super::{Control, PauseRecord};
 use super::shared::Sharing;
 use crate::kernel::core::Core;
 use crate::kernel::core::mail::Signal;
+use crate::kernel::core::packet::BufferId;
 use crate::kernel::core::ports::{Link, Output, OutputRequest};
+use crate::kernel::egress::Egress;
 use crate::kernel::model::Model;
 
 /// Every VC has a buffer of its own.
@@ -34,8 +36,23 @@ impl Control for Credits {
     }
 
     #[inline(always)]
-    fn release(&mut self, core: &mut Core, upstream: Link, vc: u8, size: u16) {
+    fn release(&mut self, core: &mut Core, (_, upstream): (u32, Link), vc: u8, size: u16) {
         core.send_signal(upstream, vc, u32::from(size));
+    }
+
+    #[inline(always)]
+    fn arrive(&mut self, _core: &Core, _to: BufferId, _size: u16) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn tell<E: Egress>(&mut self, _core: &mut Core, _egress: &mut E) {}
+
+    #[inline(always)]
+    fn departed(&mut self, _core: &mut Core, _output: u32, _request: OutputRequest) {}
+
+    fn record(&self, _input: u32) -> Option<PauseRecord> {
+        None
     }
 
     #[inline(always)]
@@ -83,8 +100,23 @@ impl Control for AnyCredits {
     }
 
     #[inline(always)]
-    fn release(&mut self, core: &mut Core, upstream: Link, vc: u8, size: u16) {
-        Credits.release(core, upstream, vc, size);
+    fn release(&mut self, core: &mut Core, from: (u32, Link), vc: u8, size: u16) {
+        Credits.release(core, from, vc, size);
+    }
+
+    #[inline(always)]
+    fn arrive(&mut self, _core: &Core, _to: BufferId, _size: u16) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn tell<E: Egress>(&mut self, _core: &mut Core, _egress: &mut E) {}
+
+    #[inline(always)]
+    fn departed(&mut self, _core: &mut Core, _output: u32, _request: OutputRequest) {}
+
+    fn record(&self, _input: u32) -> Option<PauseRecord> {
+        None
     }
 
     #[inline(always)]

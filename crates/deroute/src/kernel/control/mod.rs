@@ -1,13 +1,19 @@
 //! Flow control: whether a packet may go downstream, and what the two ends of a link tell each other.
 
+mod any;
 mod credits;
+mod pause;
 mod shared;
 
+pub(crate) use any::AnyControl;
 pub(crate) use credits::{AnyCredits, Credits};
+pub(crate) use pause::{PauseFrame, PauseRecord};
 
 use super::core::Core;
 use super::core::mail::Signal;
+use super::core::packet::BufferId;
 use super::core::ports::{Link, Output, OutputRequest};
+use super::egress::Egress;
 use super::model::Model;
 
 /// A flow control: one half of it at each end of a link.
@@ -27,8 +33,21 @@ pub(crate) trait Control: Sized + Send {
         taken: (u32, u8, u32),
     );
 
-    /// Receiver: a packet of so many phits has left a VC of the input buffer behind this link.
-    fn release(&mut self, core: &mut Core, upstream: Link, vc: u8, size: u16);
+    /// Receiver: a packet of so many phits has left a VC of an input buffer, which is behind this link.
+    fn release(&mut self, core: &mut Core, from: (u32, Link), vc: u8, size: u16);
+
+    /// Receiver: a packet of so many phits arrives in an input buffer. Says whether it has room; otherwise it is
+    /// lost.
+    fn arrive(&mut self, core: &Core, to: BufferId, size: u16) -> bool;
+
+    /// Receiver: all that happened to its buffers in this cycle has happened; it may have something to say.
+    fn tell<E: Egress>(&mut self, core: &mut Core, egress: &mut E);
+
+    /// Sender: a packet has left its output.
+    fn departed(&mut self, core: &mut Core, output: u32, request: OutputRequest);
+
+    /// What was recorded of an input port, if anything was.
+    fn record(&self, input: u32) -> Option<PauseRecord>;
 
     /// Sender: a signal has arrived.
     fn apply(&mut self, model: &Model, output: &mut Output, credits: &mut [u32], signal: Signal);

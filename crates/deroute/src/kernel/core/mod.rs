@@ -12,7 +12,7 @@ use std::sync::Arc;
 use self::fetch::touch;
 use self::mail::{Mail, Signal};
 use self::packet::{Flight, NONE, Packet, Pool};
-use self::ports::{Host, Input, Link, Output, OutputRequest, Queue, Router};
+use self::ports::{Host, Input, Link, Output, OutputRequest, PortKind, Queue, Router};
 use self::wheel::Wheel;
 use super::model::Model;
 use crate::ids::{Cycle, PortId, RouterId};
@@ -34,6 +34,8 @@ pub(crate) struct Core {
     pub(crate) inputs: Vec<Input>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) queues: Vec<Queue>,
+    /// Cycles that a phit takes on the link of each port; empty if that is one for all.
+    pub(crate) periods: Vec<u32>,
     /// Phits free at the other end, per output and VC beyond the first ones.
     pub(crate) credits: Vec<u32>,
     pub(crate) hosts: Vec<Host>,
@@ -103,6 +105,50 @@ impl Core {
             self.signals.push(at, signal);
         } else {
             self.outbox[link.partition as usize].signals.push((at, signal));
+        }
+    }
+
+    /// Sends a signal to the sender behind an input, which is an output or a host of this partition, so that it
+    /// leaves in cycle `at`.
+    pub(crate) fn send_signal_at(&mut self, input: u32, vc: u8, content: u32, at: Cycle) {
+        let Input { kind, upstream: link, .. } = self.inputs[input as usize];
+        let at = at + link.latency;
+        // The links of hosts come after the outputs.
+        let first = if kind == PortKind::Host { self.outputs.len() as u32 } else { 0 };
+        let signal = Signal::new(first + link.port, vc, content);
+        if link.partition == self.index {
+            self.signals.push(at, signal);
+        } else {
+            self.outbox[link.partition as usize].signals.push((at, signal));
+        }
+    }
+
+    /// Cycles that a phit takes on the link of a port.
+    #[inline]
+    pub(crate) fn period(&self, port: u32) -> u32 {
+        self.periods.get(port as usize).copied().unwrap_or(1)
+    }
+
+    /// A packet of so many phits leaves the injection queue of a class of a host.
+    #[inline(always)]
+    pub(crate) fn count_injected(&mut self, host: u32, class: u8, size: u16) {
+        let Self { hosts, queued, collector, now, .. } = self;
+        let (size, state) = (u32::from(size), &mut hosts[host as usize]);
+        *state.queued_mut(queued, class) -= size;
+        collector.injected += 1;
+        if collector.covers(*now) {
+            state.injected += u64::from(size);
+            collector.injected_packets += 1;
+            collector.injected_phits += u64::from(size);
+        }
+    }
+
+    /// A packet goes on from its source router.
+    #[inline(always)]
+    pub(crate) fn count_path(&mut self, router: u32, kind: PathKind, blocked: Cycle) {
+        if self.collector.covers(self.now) {
+            self.collector.blocked += u64::from(blocked);
+            self.paths[router as usize][kind.index()] += 1;
         }
     }
 

@@ -110,6 +110,13 @@ impl Pool {
         (next, slot.arrival)
     }
 
+    /// Takes a packet off the head of its queue, but keeps it: what is next, and when the packet arrived.
+    #[inline]
+    pub(crate) fn unlink(&mut self, index: u32) -> (u32, Cycle) {
+        let slot = &self.slots[index as usize];
+        (slot.next, slot.arrival)
+    }
+
     /// Something of each cache line.
     pub(crate) fn lines(&self) -> impl Iterator<Item = u32> + '_ {
         self.slots.iter().step_by(2).map(|slot| slot.next)

@@ -412,6 +412,12 @@ impl Hosts for AnyHosts {
         }
     }
 
+    fn lose(&mut self, packet: &Packet) {
+        if let Some(interfaces) = &mut self.interfaces {
+            interfaces.cargo.remove(packet.host_word);
+        }
+    }
+
     #[inline(always)]
     fn refill(&mut self, core: &mut Core, host: u32) {
         if let Some(interfaces) = &mut self.interfaces {

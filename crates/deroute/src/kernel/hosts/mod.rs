@@ -40,6 +40,9 @@ pub(crate) trait Hosts: Sized + Send {
     /// A packet leaves its injection queue.
     fn injected(&mut self, packet: &mut Packet, now: Cycle);
 
+    /// A packet is lost.
+    fn lose(&mut self, packet: &Packet);
+
     /// There is room in the injection queues of a host.
     fn refill(&mut self, core: &mut Core, host: u32);
 

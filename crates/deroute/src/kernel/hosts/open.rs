@@ -72,6 +72,8 @@ impl Hosts for Open {
         packet.host_word = now;
     }
 
+    fn lose(&mut self, _packet: &Packet) {}
+
     fn refill(&mut self, _core: &mut Core, _host: u32) {}
 
     #[inline(always)]

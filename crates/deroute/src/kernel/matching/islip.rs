@@ -12,6 +12,7 @@ use crate::kernel::core::fetch::{members, touch};
 use crate::kernel::core::packet::{Flight, NONE};
 use crate::kernel::core::ports::{Input, OutputRequest, Queue};
 use crate::kernel::datapath::{Datapath, Room};
+use crate::kernel::egress::Egress;
 use crate::kernel::machine::Machine;
 use crate::kernel::model::Model;
 
@@ -554,6 +555,9 @@ impl<M: Machine<Matching = Self>> Matching<M> for Islip {
     fn arrive(&mut self, path: &mut Datapath<M>, flights: &[Flight]) {
         touch(flights.iter().map(|flight| path.core.inputs[flight.to.port() as usize].queues));
         for flight in flights {
+            if M::Egress::QUEUED && !path.admit(flight) {
+                continue;
+            }
             let packet = path.store(*flight);
             self.on_arrival.add(packet, flight.to);
         }

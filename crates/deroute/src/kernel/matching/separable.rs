@@ -10,6 +10,7 @@ use crate::kernel::core::packet::{Flight, NONE};
 use crate::kernel::core::port_set::{PortSet, Requested};
 use crate::kernel::core::ports::{Input, LeadsTo, Output, OutputRequest, PortKind, Queue};
 use crate::kernel::datapath::{Datapath, Room, room};
+use crate::kernel::egress::Egress;
 use crate::kernel::machine::Machine;
 use crate::kernel::model::Model;
 use crate::routing::{Injection, Watches};
@@ -32,7 +33,8 @@ pub(crate) struct Separable {
 /// What has been requested in a round.
 struct Requests {
     by_age: bool,
-    /// Heads keep what they have decided: they do not reconsider, nor take the VC that is emptiest.
+    /// Heads keep what they have decided: they do not reconsider, nor take the VC that is emptiest, nor wait for
+    /// their tail.
     route_fixed: bool,
     /// Input ports with a head that waits for credits.
     credit_blocked: PortSet,
@@ -150,7 +152,9 @@ impl<M: Machine<Matching = Self>> Matching<M> for Separable {
         let watches = (model.routing.agent)(crate::ids::RouterId(0), 1).watches();
         let requests = Requests {
             by_age: model.allocator.arbiter == Arbiter::Age,
-            route_fixed: !watches.reconsiders && model.shared_by.is_empty(),
+            route_fixed: !watches.reconsiders
+                && model.shared_by.is_empty()
+                && !model.store_and_forward,
             credit_blocked: PortSet::new(ports),
             requested: Requested::new(core.outputs.iter().map(|output| output.leads_to)),
             retrying: Vec::new(),
@@ -168,6 +172,9 @@ impl<M: Machine<Matching = Self>> Matching<M> for Separable {
             path.core.fetch_tails(flights);
         }
         for flight in flights {
+            if M::Egress::QUEUED && !path.admit(flight) {
+                continue;
+            }
             let (packet, busy_until) = path.enqueue(*flight);
             if let Some(busy_until) = busy_until {
                 self.schedule(&mut path.core, flight.to.port(), busy_until);
@@ -256,7 +263,8 @@ impl Requests {
     /// Input arbitration: the port requests an output for one of its heads, if any can go.
     #[inline(always)]
     fn request<M: Machine>(&mut self, path: &mut Datapath<M>, port: u32) {
-        let Core { inputs, queues, outputs, credits, model, now, .. } = &mut path.core;
+        let Datapath { core, egress, .. } = path;
+        let Core { inputs, queues, outputs, credits, model, now, .. } = core;
         let input = &mut inputs[port as usize];
         // Mostly there is nothing to choose, and nothing to decide.
         if !((M::ROUTE_FIXED || self.route_fixed)
@@ -273,7 +281,7 @@ impl Requests {
         request.seen |= M::Books::KEPT;
         let out = input.base + u32::from(request.out);
         let output = &mut outputs[out as usize];
-        match room::<M>(model, output, credits, *now, *request) {
+        match room::<M>((model, egress), output, credits, (out, *now), *request) {
             Room::Enough => ask((port, input, vc as u8), (out, output), &mut self.requested, model),
             Room::From(at) => path.core.schedule_wakeup(port, at),
             Room::WithCredits => {
@@ -360,7 +368,11 @@ impl Requests {
         request.seen |= M::Books::KEPT;
         let request = *request;
         let out = base + u32::from(request.out);
-        match path.room(out, request) {
+        let room = match whole_from(path, input, queue) {
+            Some(at) => Room::From(at),
+            None => path.room(out, request),
+        };
+        match room {
             Room::Enough => return Some(out),
             _ if again => *wakeup_at = path.core.now + 1,
             Room::From(at) => *wakeup_at = (*wakeup_at).min(at),
@@ -461,6 +473,22 @@ impl Requests {
 fn reconsidered<M: Machine>(path: &Datapath<M>, input: usize) -> bool {
     let Watches { reconsiders, transit, .. } = path.agents.watches;
     reconsiders && (transit || path.core.inputs[input].kind == PortKind::Host)
+}
+
+/// The cycle from which on a head may go on that has not arrived whole, if switches store and forward.
+#[inline(always)]
+fn whole_from<M: Machine>(path: &Datapath<M>, input: usize, queue: usize) -> Option<Cycle> {
+    let core = &path.core;
+    if !M::Egress::QUEUED || !core.model.store_and_forward {
+        return None;
+    }
+    let whole_injection = core.model.egress.nic.is_none();
+    if whole_injection && core.inputs[input].kind == PortKind::Host {
+        return None;
+    }
+    let slot = &core.pool[core.queues[queue].head];
+    let whole = slot.arrival + u32::from(slot.packet.size) * core.period(input as u32);
+    (whole > core.now).then_some(whole)
 }
 
 /// The queue whose head an input port has requested an output for.

@@ -1,11 +1,13 @@
 //! The links of the network, and the buffers at their ends.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::control::LinkClass;
+use crate::ids::{Cycle, PortId, RouterId};
 use crate::routing::{Fabric, VcNeed};
-use crate::spec::{Scale, Spec, SpecError};
-use crate::topology::Topology;
+use crate::spec::{Quantity, Scale, Spec, SpecError};
+use crate::topology::{Peer, Topology};
 
 /// The link classes of the topology, in its order.
 pub(super) fn resolve(
@@ -41,9 +43,68 @@ pub(super) fn resolve(
                 vcs: link.vcs,
                 buffer: reserve + shared,
                 shared,
+                period: period(scale, &format!("{path}.rate"), &link.rate)?,
             })
         })
         .collect()
+}
+
+/// Cycles that a phit takes on a link.
+fn period(scale: &Scale, path: &str, rate: &Option<Quantity>) -> Result<u32, SpecError> {
+    rate.as_ref().map_or(Ok(1), |rate| scale.period(path, rate))
+}
+
+/// The links of hosts, if they are more than a delay; with so many classes.
+pub(super) fn nic(
+    spec: &Spec,
+    scale: &Scale,
+    latency: Cycle,
+    classes: u8,
+) -> Result<Option<LinkClass>, SpecError> {
+    let Some(link) = &spec.network.nic.link else { return Ok(None) };
+    if latency == 0 {
+        let message = "a link with a buffer at its end takes time";
+        return Err(SpecError::new("network.nic.latency", message).choices(["at least 1 cycle"]));
+    }
+    let buffer = scale.buffer("network.nic.link.buffer", &link.buffer)?;
+    let period = period(scale, "network.nic.link.rate", &link.rate)?;
+    Ok(Some(LinkClass { latency, vcs: classes, buffer, shared: 0, period }))
+}
+
+/// Single links that are slower than their class, by router and port, both directions.
+pub(super) fn slow(
+    spec: &Spec,
+    scale: &Scale,
+    topology: &dyn Topology,
+) -> Result<BTreeMap<(u32, u16), u32>, SpecError> {
+    let mut slow = BTreeMap::new();
+    for (index, link) in spec.network.slow_links.iter().enumerate() {
+        let path = format!("network.slow_links[{index}]");
+        let period = scale.period(&format!("{path}.rate"), &link.rate)?;
+        let [from, to] = link.routers;
+        if from.max(to) >= topology.routers() {
+            let message = format!("there is no router {}", from.max(to));
+            let choices = [format!("0 to {}", topology.routers() - 1)];
+            return Err(SpecError::new(format!("{path}.routers"), message).choices(choices));
+        }
+        let found = (0..topology.radix(RouterId(from))).find_map(|port| {
+            match topology.peer(RouterId(from), PortId(port)) {
+                Peer::Router { router, port: other, .. }
+                    if router.0 == to && !slow.contains_key(&(from, port)) =>
+                {
+                    Some(((from, port), (to, other.0)))
+                }
+                _ => None,
+            }
+        });
+        let Some((one, other)) = found else {
+            let message = format!("routers {from} and {to} have no link, or no other one");
+            let choices = ["two neighbours"];
+            return Err(SpecError::new(format!("{path}.routers"), message).choices(choices));
+        };
+        slow.extend([(one, period), (other, period)]);
+    }
+    Ok(slow)
 }
 
 /// What a routing is planned on.

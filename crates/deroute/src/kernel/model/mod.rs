@@ -6,15 +6,17 @@ mod limits;
 mod links;
 mod times;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(crate) use times::{Times, WarmupTimes};
 
-use crate::control::{self, ControlPlan, LinkClass};
+use crate::control::{PausePlan, self, ControlPlan, LinkClass};
+use super::egress::schedule::Schedule;
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::queuing::{self, Flows};
 use crate::routing::{self, Plan, Planner};
-use crate::spec::{Allocator, Routed, Scale, Sensing, SpareVcs, Spec, SpecError, holds};
+use crate::spec::{Forwarding, Allocator, Routed, Scale, Sensing, SpareVcs, Spec, SpecError, holds};
 use crate::switch::{self, Crossbar, Matching};
 use crate::topology::{self, Peer, Topology};
 use crate::traffic::{Setting, Workload as Traffic};
@@ -54,6 +56,35 @@ pub(crate) struct Model {
     pub(crate) jobs: Option<Jobs>,
     pub(crate) times: Times,
     pub(crate) scale: Scale,
+    /// Queues at the outputs, where a run needs them.
+    pub(crate) egress: EgressModel,
+    /// Pauses in place of credits.
+    pub(crate) pause: Option<PausePlan>,
+    /// A packet goes on when it has arrived whole.
+    pub(crate) store_and_forward: bool,
+}
+
+/// Queues at the outputs.
+#[derive(Clone, Debug)]
+pub(crate) struct EgressModel {
+    /// Somebody needs them.
+    pub(crate) needed: bool,
+    /// Classes of flows, of service and of the queuing scheme together, and those of the queuing scheme.
+    pub(crate) flows: u8,
+    pub(crate) schemes: u8,
+    /// Each VC has a queue, and not each class of service.
+    pub(crate) queue_per_vc: bool,
+    /// The phits of the queues fill the output buffer, and not the time that the link needs for them.
+    pub(crate) counts_phits: bool,
+    /// A packet keeps its memory in the input buffer until it leaves.
+    pub(crate) holds_input: bool,
+    /// Pauses end by themselves.
+    pub(crate) silence_ends: bool,
+    pub(crate) schedule: Schedule,
+    /// The link of a host, where it is more than a delay.
+    pub(crate) nic: Option<LinkClass>,
+    /// Cycles that a phit takes on links that are slower than their class, by router and port.
+    pub(crate) slow: BTreeMap<(u32, u16), u32>,
 }
 
 impl Model {
@@ -74,13 +105,21 @@ impl Model {
         let (times, jobs, traffic) = demand::resolve(spec, &scale, &setting)?;
         let (network, watches) = (&spec.network, agent.watches());
         let largest = demand::packet_sizes(jobs.as_ref(), &traffic).1;
+        let host_latency = scale.interval("network.nic.latency", &network.nic.latency, 0)?;
+        let flows = Flows::new(&network.queuing, &*topology);
+        let nic = links::nic(spec, &scale, host_latency, flows.classes())?;
         let setting = control::Setting {
             names: topology.classes(),
             links: &classes,
             largest,
+            host: nic,
+            scale,
             atomic: agent.atomic(),
         };
-        let ControlPlan::Credits { atomic } = control::build(&network.flow_control, &setting)?;
+        let (atomic, pause) = match control::build(&network.flow_control, &setting)? {
+            ControlPlan::Credits { atomic } => (atomic, None),
+            ControlPlan::Pause(plan) => (false, Some(plan)),
+        };
         let setting = switch::Setting::new(&network.switch, scale, largest, watches.reconsiders);
         let switch = switch::build(&network.switch, &setting)?;
         let (allocator, voqs) = match switch.matching {
@@ -89,8 +128,23 @@ impl Model {
                 (Allocator { iterations, ..Default::default() }, true)
             }
         };
+        let slow = links::slow(spec, &scale, &*topology)?;
+        let store_and_forward = network.forwarding == Forwarding::StoreAndForward;
+        let rated = !slow.is_empty() || classes.iter().chain(&nic).any(|link| link.period > 1);
+        let egress = EgressModel {
+            needed: pause.is_some() || nic.is_some() || rated || store_and_forward,
+            flows: flows.classes(),
+            schemes: flows.classes(),
+            queue_per_vc: pause.as_ref().is_some_and(|plan| !plan.whole_link),
+            counts_phits: pause.is_some() || rated,
+            holds_input: switch.holds_input,
+            silence_ends: pause.as_ref().is_some_and(|plan| plan.duration.is_some()),
+            schedule: Schedule::Strict,
+            nic,
+            slow,
+        };
         let model = Self {
-            host_latency: scale.interval("network.nic.latency", &network.nic.latency, 0)?,
+            host_latency,
             injection_queue: injection_queue(spec, &scale, largest)?,
             flows,
             pipeline: switch.pipeline,
@@ -116,6 +170,9 @@ impl Model {
             jobs,
             times,
             scale,
+            egress,
+            pause,
+            store_and_forward,
         };
         model.voqs_fit(&network.switch)?;
         model.backlogs_fit()?;
@@ -131,6 +188,11 @@ impl Model {
             return class.buffer;
         }
         u32::from(size)
+    }
+
+    /// Must packets wait in queues at the outputs?
+    pub(crate) fn needs_queues(&self) -> bool {
+        self.egress.needed
     }
 
     /// Smallest and largest packet in phits.

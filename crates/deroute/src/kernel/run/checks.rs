@@ -8,6 +8,7 @@ use crate::kernel::books::{Channel, describe};
 use crate::kernel::core::Core;
 use crate::kernel::core::packet::{Flight, NONE};
 use crate::kernel::core::ports::{PortKind, Queue};
+use crate::kernel::egress::Departing;
 use crate::kernel::inspect::{Inspect, Network};
 use crate::topology::Peer;
 
@@ -15,7 +16,10 @@ use crate::topology::Peer;
 pub(crate) fn conservation(network: &Network<'_>) -> Result<(), RunError> {
     let generated: u64 = network.cores().map(|core| core.collector.generated).sum();
     let delivered: u64 = network.cores().map(|core| core.collector.delivered).sum();
+    let lost: u64 = network.cores().map(|core| core.collector.lost).sum();
     let live: u64 = network.cores().map(|core| u64::from(packets_in(core))).sum();
+    // Those that are to leave for their hosts count as delivered.
+    let leaving: u64 = network.partitions.iter().map(|partition| leaving(*partition)).sum();
     for partition in &network.partitions {
         let (Some(interfaces), live) = (partition.interfaces(), packets_in(partition.core()))
         else {
@@ -26,12 +30,20 @@ pub(crate) fn conservation(network: &Network<'_>) -> Result<(), RunError> {
             return Err(RunError::Invariant(format!("the cargo of {cargo} of {live} packets")));
         }
     }
-    if generated != delivered + live {
+    if generated + leaving != delivered + lost + live {
         return Err(RunError::Invariant(format!(
-            "{generated} packets generated, but {delivered} delivered and {live} in the network"
+            "{generated} packets generated, but {delivered} delivered, {lost} lost and {live} in the \
+             network, {leaving} of them about to leave it"
         )));
     }
     Ok(())
+}
+
+/// Packets that have been granted the output to their host and have not left.
+fn leaving(partition: &dyn Inspect) -> u64 {
+    let core = partition.core();
+    let departing = partition.departing().into_iter();
+    departing.filter(|d| core.outputs[d.out as usize].kind == PortKind::Host).count() as u64
 }
 
 /// Packets in the queues of a partition, and on their way to them.
@@ -48,6 +60,7 @@ pub(crate) fn full(network: &Network<'_>) -> Result<(), RunError> {
     let mut charged = Charged::new();
     for (partition, first) in network.parts() {
         let found = count_queues(partition, first, &mut charged)?
+            + count_departing(partition, first, &mut charged)
             + count_events(partition.core(), first, &mut charged);
         let live = packets_in(partition.core());
         if found != live {
@@ -98,6 +111,18 @@ fn count_queues(
         }
     }
     Ok(packets)
+}
+
+/// Packets that wait at the outputs, for which there is room at the other end.
+fn count_departing(partition: &dyn Inspect, first: u32, charged: &mut Charged) -> u32 {
+    let (core, departing) = (partition.core(), partition.departing());
+    for Departing { out, vc, packet } in &departing {
+        if core.outputs[*out as usize].kind == PortKind::Link {
+            let size = u64::from(core.pool[*packet].packet.size);
+            *charged.entry(far_end(core, first, *out, *vc)).or_default() += size;
+        }
+    }
+    departing.len() as u32
 }
 
 /// The channel at the other end of a local output port.

@@ -127,6 +127,7 @@ impl Division<'_> {
             inputs: Vec::with_capacity(ports),
             outputs: Vec::with_capacity(ports),
             queues: Vec::with_capacity(extent.queues as usize),
+            periods: Vec::new(),
             credits: Vec::with_capacity(extent.credits as usize),
             hosts: Vec::with_capacity(extent.hosts as usize),
             queued: Vec::with_capacity(extent.hosts as usize * more_classes),
@@ -144,9 +145,26 @@ impl Division<'_> {
         }
         debug_assert_eq!(core.queues.len() as u64, extent.queues);
         debug_assert_eq!(core.credits.len() as u64, extent.credits);
+        core.periods = self.periods(&core);
         // Tests always fetch: it must not matter.
         core.exceeds_cache = core.inputs.len() >= FAR || cfg!(debug_assertions);
         Partition::new(core, agents, hosts, record)
+    }
+
+    /// Cycles that a phit takes on the link of each port; none if that is one for all.
+    fn periods(&self, core: &Core) -> Vec<u32> {
+        let Model { classes, egress, .. } = &**self.model;
+        let of = |(port, output): (usize, &Output)| {
+            let router = &core.routers[output.router as usize];
+            let local = port as u32 - router.port_base;
+            match (egress.slow.get(&(router.id.0, local as u16)), output.kind) {
+                (Some(period), _) => *period,
+                (None, PortKind::Link) => classes[usize::from(output.class)].period,
+                (None, _) => egress.nic.map_or(1, |nic| nic.period),
+            }
+        };
+        let periods: Vec<u32> = core.outputs.iter().enumerate().map(of).collect();
+        if periods.iter().all(|period| *period == 1) { Vec::new() } else { periods }
     }
 
     fn add_router<M: Machine>(&self, core: &mut Core, hosts: &mut M::Hosts, id: RouterId) {

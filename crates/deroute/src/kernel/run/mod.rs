@@ -6,6 +6,7 @@ pub(crate) mod congestion;
 mod division;
 mod in_flight;
 mod jobs;
+mod pauses;
 mod precision;
 mod summary;
 mod verdict;

@@ -78,7 +78,8 @@ pub(crate) fn outcome<M: Machine>(
         refused: total.refused,
         injected: total.injected,
         delivered: total.delivered,
-        in_flight: total.generated - total.delivered,
+        lost: total.lost,
+        in_flight: total.generated - total.delivered - total.lost,
         measured: sums.packets,
     };
     let course = Course {
@@ -119,6 +120,7 @@ pub(crate) fn outcome<M: Machine>(
         }),
         workload: jobs::outcome(network),
         agents: running.samples.as_ref().map(|samples| samples.record(total.from)),
+        flow_control: super::pauses::outcome(network, cycles),
         congestion: running.trees.as_ref().map(|trees| trees.record_from(total.from)),
     }
 }

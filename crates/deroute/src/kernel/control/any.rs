@@ -1,0 +1,80 @@
+//! Any flow control, as the run asks for.
+
+use super::pause::Pause;
+use super::{AnyCredits, Control, PauseRecord};
+use crate::kernel::core::Core;
+use crate::kernel::core::mail::Signal;
+use crate::kernel::core::packet::BufferId;
+use crate::kernel::core::ports::{Link, Output, OutputRequest};
+use crate::kernel::egress::Egress;
+use crate::kernel::model::Model;
+
+/// Credits, or pauses.
+pub(crate) struct AnyControl {
+    credits: AnyCredits,
+    pause: Option<Box<Pause>>,
+}
+
+impl Control for AnyControl {
+    fn new(model: &Model, outputs: usize) -> Self {
+        let pause = model.pause.as_ref().map(|plan| Box::new(Pause::new(model, plan, outputs)));
+        Self { credits: AnyCredits::new(model, outputs), pause }
+    }
+
+    #[inline]
+    fn has_room(model: &Model, output: &Output, credits: &[u32], request: OutputRequest) -> bool {
+        model.pause.is_some() || AnyCredits::has_room(model, output, credits, request)
+    }
+
+    fn take(
+        &mut self,
+        model: &Model,
+        output: &mut Output,
+        credits: &mut [u32],
+        taken: (u32, u8, u32),
+    ) {
+        match &mut self.pause {
+            Some(pause) => pause.take(output, taken),
+            None => self.credits.take(model, output, credits, taken),
+        }
+    }
+
+    fn release(&mut self, core: &mut Core, from: (u32, Link), vc: u8, size: u16) {
+        match &mut self.pause {
+            Some(pause) => pause.release(from.0, vc, size),
+            None => self.credits.release(core, from, vc, size),
+        }
+    }
+
+    fn arrive(&mut self, core: &Core, to: BufferId, size: u16) -> bool {
+        self.pause.as_mut().is_none_or(|pause| pause.arrive(core, to, size))
+    }
+
+    fn tell<E: Egress>(&mut self, core: &mut Core, egress: &mut E) {
+        if let Some(pause) = &mut self.pause {
+            pause.tell(core, egress);
+        }
+    }
+
+    fn apply(&mut self, model: &Model, output: &mut Output, credits: &mut [u32], signal: Signal) {
+        self.credits.apply(model, output, credits, signal);
+    }
+
+    fn departed(&mut self, core: &mut Core, output: u32, request: OutputRequest) {
+        if let Some(pause) = &mut self.pause {
+            pause.departed(&mut core.outputs[output as usize], (output, request));
+        }
+    }
+
+    fn record(&self, input: u32) -> Option<PauseRecord> {
+        self.pause.as_ref().map(|pause| pause.record(input))
+    }
+
+    #[inline]
+    fn taken(&self, model: &Model, output: &Output, credits: &[u32], at: (u32, u8)) -> u32 {
+        match &self.pause {
+            Some(pause) => pause.waiting(at),
+            None => self.credits.taken(model, output, credits, at),
+        }
+    }
+}
