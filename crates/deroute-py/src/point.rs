@@ -40,7 +40,7 @@ pub fn simulate<'py>(
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
     let simulation = built.map_err(|error| errors::spec_error(py, &error))?;
-    let options = RunOptions { threads, partitions };
+    let options = RunOptions { threads, partitions, ..RunOptions::default() };
     let mut raised = None;
     let mut last = Instant::now();
     let result = py.detach(|| {

@@ -418,7 +418,7 @@ fn threads() {
     let simulation = Simulation::build(&case.spec).unwrap_or_else(|error| panic!("{error}"));
     let wall = |threads| {
         let start = Instant::now();
-        let options = RunOptions { threads, partitions: None };
+        let options = RunOptions { threads, ..RunOptions::default() };
         simulation
             .run(&options, &mut |_| ControlFlow::Continue(()))
             .unwrap_or_else(|error| panic!("{error}"));

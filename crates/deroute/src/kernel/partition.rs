@@ -61,6 +61,11 @@ impl<M: Machine> Partition<M> {
         }
     }
 
+    /// The run has ended: what has been granted the output to its host counts as delivered, and arrives.
+    pub(crate) fn finish(&mut self) {
+        M::Egress::finish(&mut self.path);
+    }
+
     /// Applies everything that is due. Within a cycle the order does not matter.
     #[inline]
     fn apply(&mut self) {

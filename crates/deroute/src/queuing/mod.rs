@@ -34,14 +34,17 @@ const MOST: u8 = 64;
 pub struct Flows {
     /// What a host adds as source and as destination; empty if there is one class.
     shares: [Vec<u8>; 2],
+    /// Classes of the queuing scheme, in each class of service.
     classes: u8,
+    service: u8,
 }
 
 impl Flows {
     /// Flows of so many classes: what each host adds as source, and as destination, modulo their
     /// number.
     fn new(classes: u8, shares: [Vec<u8>; 2]) -> Self {
-        Self { shares: if classes > 1 { shares } else { Default::default() }, classes }
+        let shares = if classes > 1 { shares } else { Default::default() };
+        Self { shares, classes, service: 1 }
     }
 
     /// Flows whose class is that of their destination, modulo the number of classes.
@@ -51,13 +54,26 @@ impl Flows {
         Self::new(classes, [vec![0; hosts as usize], shares])
     }
 
-    /// Number of classes, at least 1.
+    /// Number of classes, those of service and of the queuing scheme together, at least 1.
     #[inline]
     pub fn classes(&self) -> u8 {
-        self.classes
+        self.classes * self.service
     }
 
-    /// The class of the packets from one host to another: the VC of their injection queue.
+    /// Number of classes of service, at least 1.
+    #[inline]
+    pub fn service(&self) -> u8 {
+        self.service
+    }
+
+    /// The class of the packets of a class of service from one host to another: the VC of their
+    /// injection queue.
+    #[inline]
+    pub fn class_in(&self, service: u8, from: HostId, to: HostId) -> u8 {
+        service * self.classes + self.class(from, to)
+    }
+
+    /// The same in the first class of service.
     #[inline]
     pub fn class(&self, from: HostId, to: HostId) -> u8 {
         if self.classes == 1 {
@@ -131,20 +147,34 @@ catalogue! {
     Voqnet => voqnet::VoqnetSpec,
 }
 
-/// The classes that a spec asks for, and the routing with its VCs shared out among them.
+/// The classes that a spec asks for, in each of `service` classes of service, and the routing with its VCs
+/// shared out among them.
 ///
 /// # Errors
 /// What the scheme or the routing cannot do there, and VCs that are too few.
 pub fn plan(
     spec: &Option<Queuing>,
+    service: u8,
     fabric: Fabric,
     planner: &Planner<'_>,
 ) -> Result<(Flows, Plan), SpecError> {
-    let Some(queuing) = spec else {
-        return Ok((Flows::new(1, Default::default()), planner(&fabric)?));
+    let (name, mut flows) = match spec {
+        Some(queuing) => {
+            let path = format!("network.queuing.{}", queuing.name());
+            let setting = Setting { path, topology: &*fabric.topology };
+            (queuing.name(), build(queuing, &setting)?)
+        }
+        None => ("network.classes", Flows::new(1, Default::default())),
     };
-    let path = format!("network.queuing.{}", queuing.name());
-    let flows = build(queuing, &Setting { path, topology: &*fabric.topology })?;
-    let plan = classified::plan(queuing.name(), flows.classes(), fabric, planner)?;
+    if flows.classes.checked_mul(service).is_none_or(|all| all > MOST) {
+        let message = format!("{service} classes of {} queues each are too many", flows.classes);
+        let choices = [format!("at most {MOST} queues together")];
+        return Err(SpecError::new("network.classes.count", message).choices(choices));
+    }
+    flows.service = service;
+    let plan = match flows.classes() {
+        1 if spec.is_none() => planner(&fabric)?,
+        classes => classified::plan(name, classes, fabric, planner)?,
+    };
     Ok((flows, plan))
 }

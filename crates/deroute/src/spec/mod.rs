@@ -7,10 +7,12 @@
 mod error;
 mod quantity;
 mod rate;
+mod service;
 
 pub use error::SpecError;
 pub(crate) use quantity::holds;
 pub use quantity::{Quantity, Scale};
+pub use service::{ClassSchedule, ServiceClasses};
 
 use std::collections::BTreeMap;
 
@@ -78,6 +80,9 @@ pub struct Network {
     /// One entry per link class of the topology (a Dragonfly has `local` and `global`).
     #[serde(default)]
     pub links: BTreeMap<String, Link>,
+    /// Classes of service; one when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<ServiceClasses>,
     /// Links that are slower than their class.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow_links: Vec<SlowLink>,

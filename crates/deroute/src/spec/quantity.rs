@@ -167,7 +167,8 @@ impl Scale {
             _ => return None,
         };
         // Bits in a cycle, of which there are so many picoseconds, over the bits of a phit.
-        let bits = value.times(bits_per_s, 1_000_000_000_000)?.times(self.cycle.num, self.cycle.den)?;
+        let bits =
+            value.times(bits_per_s, 1_000_000_000_000)?.times(self.cycle.num, self.cycle.den)?;
         bits.divided_by(self.phit.times(8, 1)?)
     }
 

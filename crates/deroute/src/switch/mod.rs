@@ -128,4 +128,6 @@ catalogue! {
     CombinedQueued => combined_queued::CombinedQueuedSpec,
     /// Ideal output-queued: every head packet reaches its output at once, whatever the others do.
     OutputQueued => output_queued::OutputQueuedSpec,
+    /// Input-buffered output-queued: as output-queued, but packets keep their memory in the input buffer.
+    InputBufferedOutputQueued => input_buffered_output_queued::InputBufferedOutputQueuedSpec,
 }

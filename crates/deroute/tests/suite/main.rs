@@ -6,6 +6,7 @@ mod bad_input;
 mod conformance;
 mod congestion;
 mod equality;
+mod ethernet;
 mod permutations;
 mod pinned;
 mod properties;

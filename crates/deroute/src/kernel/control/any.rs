@@ -17,7 +17,7 @@ pub(crate) struct AnyControl {
 
 impl Control for AnyControl {
     fn new(model: &Model, outputs: usize) -> Self {
-        let pause = model.pause.as_ref().map(|plan| Box::new(Pause::new(model, plan, outputs)));
+        let pause = model.pause.is_some().then(|| Box::new(Pause::new(model, outputs)));
         Self { credits: AnyCredits::new(model, outputs), pause }
     }
 

@@ -4,6 +4,8 @@
 //! receiver has to say is decided at the end of a cycle, inputs and their VCs in ascending order, so that the order
 //! of events within a cycle is irrelevant.
 
+use std::collections::VecDeque;
+
 use crate::control::{PauseLimits, PausePlan};
 use crate::ids::Cycle;
 use crate::kernel::core::Core;
@@ -11,7 +13,6 @@ use crate::kernel::core::mail::Signal;
 use crate::kernel::core::packet::BufferId;
 use crate::kernel::core::port_set::PortSet;
 use crate::kernel::core::ports::{Output, OutputRequest, PortKind};
-use crate::kernel::core::wheel::Wheel;
 use crate::kernel::egress::Egress;
 use crate::kernel::model::Model;
 
@@ -78,13 +79,13 @@ pub(crate) struct Pause {
     changed: PortSet,
     /// The same while they are looked at, with whether they tell their sender again.
     inputs: Vec<(u32, bool)>,
-    /// Inputs that tell their sender again.
-    refreshes: Wheel<u32>,
+    /// Inputs that tell their sender again, and when, in order.
+    refreshes: VecDeque<(Cycle, u32)>,
     records: Vec<PauseRecord>,
 }
 
 impl Pause {
-    pub(super) fn new(model: &Model, plan: &PausePlan, ports: usize) -> Self {
+    pub(super) fn new(model: &Model, ports: usize) -> Self {
         let vcs = usize::from(model.most_vcs().max(model.flows.classes()));
         Self {
             vcs,
@@ -93,7 +94,7 @@ impl Pause {
             stopped: vec![0; ports],
             changed: PortSet::new(ports),
             inputs: Vec::new(),
-            refreshes: Wheel::new(plan.duration.unwrap_or(0) / 2 + 1),
+            refreshes: VecDeque::new(),
             records: vec![PauseRecord::default(); ports],
         }
     }
@@ -114,11 +115,7 @@ impl Pause {
         output.queued += size;
     }
 
-    pub(super) fn departed(
-        &mut self,
-        output: &mut Output,
-        (port, request): (u32, OutputRequest),
-    ) {
+    pub(super) fn departed(&mut self, output: &mut Output, (port, request): (u32, OutputRequest)) {
         if output.kind == PortKind::Link {
             let index = self.index(port, request.vc);
             self.waiting[index] -= u32::from(request.size);
@@ -162,7 +159,9 @@ impl Pause {
     pub(super) fn tell<E: Egress>(&mut self, core: &mut Core, egress: &mut E) {
         let Self { changed, refreshes, inputs, .. } = self;
         changed.drain(|port| inputs.push((port, false)));
-        refreshes.drain(core.now, |ports| inputs.extend(ports.iter().map(|port| (*port, true))));
+        while let Some((_, input)) = refreshes.pop_front_if(|(at, _)| *at <= core.now) {
+            inputs.push((input, true));
+        }
         inputs.sort_unstable();
         for index in 0..self.inputs.len() {
             self.tell_sender(core, egress, self.inputs[index]);
@@ -197,7 +196,7 @@ impl Pause {
             let sent = egress.send_frame(core, input, plan.frame);
             core.send_signal_at(input, vc, frame.write(), sent + plan.response);
             if let Some(duration) = duration {
-                self.refreshes.push(core.now + (duration / 2).max(1), input);
+                self.refreshes.push_back((core.now + (duration / 2).max(1), input));
             }
         }
     }

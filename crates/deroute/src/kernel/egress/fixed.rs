@@ -85,6 +85,8 @@ impl Egress for Fixed {
     #[inline(always)]
     fn run<M: Machine<Egress = Self>>(_path: &mut Datapath<M>, _freed: impl FnMut(&Core, u32)) {}
 
+    fn finish<M: Machine<Egress = Self>>(_path: &mut Datapath<M>) {}
+
     fn departing(&self, _core: &Core) -> Vec<Departing> {
         Vec::new()
     }

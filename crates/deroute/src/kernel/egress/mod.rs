@@ -34,13 +34,7 @@ pub(crate) trait Egress: Sized + Send {
     fn new(model: &Model, core: &Core) -> Self;
 
     /// Is there space in an output for a packet of so many phits?
-    fn space(
-        &self,
-        model: &Model,
-        output: &Output,
-        at: (u32, Cycle),
-        size: u16,
-    ) -> Room;
+    fn space(&self, model: &Model, output: &Output, at: (u32, Cycle), size: u16) -> Room;
 
     /// Takes a packet that the crossbar begins to bring; returns the cycle in which it leaves if nothing holds it.
     fn take<M: Machine<Egress = Self>>(path: &mut Datapath<M>, grant: &Grant) -> Cycle;
@@ -60,6 +54,9 @@ pub(crate) trait Egress: Sized + Send {
 
     /// Sends what can leave in this cycle; `freed` learns of outputs with room that somebody awaits.
     fn run<M: Machine<Egress = Self>>(path: &mut Datapath<M>, freed: impl FnMut(&Core, u32));
+
+    /// The run has ended: lets the packets leave that have been granted the output to their host.
+    fn finish<M: Machine<Egress = Self>>(path: &mut Datapath<M>);
 
     /// Packets that have been granted and have not left.
     fn departing(&self, core: &Core) -> Vec<Departing>;

@@ -126,6 +126,8 @@ impl Queued {
             self.schedulable.insert(port);
             return;
         }
+        // The end of a long silence is looked for again on the way.
+        let at = at.min(now + self.wakeups.horizon());
         let state = &mut self.ports[port as usize];
         if state.wakeup_at <= now || at < state.wakeup_at {
             state.wakeup_at = at;
@@ -160,7 +162,8 @@ impl Queued {
             self.schedule(port, now, free_at);
             return None;
         }
-        let expires = if self.plan.silence_ends { self.end_silences(core, port) } else { Cycle::MAX };
+        let expires =
+            if self.plan.silence_ends { self.end_silences(core, port) } else { Cycle::MAX };
         let state = &self.ports[port as usize];
         self.candidates.clear();
         let mut ready_at = expires;
@@ -325,7 +328,8 @@ impl Egress for Queued {
         control.take(model, output, credits, (grant.out, grant.request.vc, taken));
         // At its host a packet has no VC, but it has a class.
         let vc = if to_host { grant.in_vc % egress.plan.flows } else { grant.request.vc };
-        let held = (egress.plan.holds_input && !grant.injection).then_some((grant.input, grant.in_vc));
+        let held =
+            (egress.plan.holds_input && !grant.injection).then_some((grant.input, grant.in_vc));
         if egress.waiting.len() < core.pool.slots() {
             egress.waiting.resize(core.pool.slots(), Waiting::default());
         }
@@ -409,10 +413,7 @@ impl Egress for Queued {
         (measured, count as u64)
     }
 
-    fn run<M: Machine<Egress = Self>>(
-        path: &mut Datapath<M>,
-        mut freed: impl FnMut(&Core, u32),
-    ) {
+    fn run<M: Machine<Egress = Self>>(path: &mut Datapath<M>, mut freed: impl FnMut(&Core, u32)) {
         let Datapath { core, egress, .. } = path;
         let Queued { schedulable, wakeups, due, .. } = egress;
         wakeups.drain(core.now, |ports| ports.iter().for_each(|port| schedulable.insert(*port)));
@@ -432,6 +433,28 @@ impl Egress for Queued {
             }
         }
         path.egress.due.clear();
+    }
+
+    fn finish<M: Machine<Egress = Self>>(path: &mut Datapath<M>) {
+        let end = path.core.now;
+        for port in 0..path.egress.outputs {
+            if path.core.outputs[port as usize].kind != PortKind::Host {
+                continue;
+            }
+            // Nothing holds up what is to leave for a host, but its own pipeline and link.
+            while path.egress.ports[port as usize].occupied != 0 {
+                let state = &path.egress.ports[port as usize];
+                let heads = members(state.occupied)
+                    .map(|queue| path.egress.queues[(state.queues + queue) as usize].0);
+                let ready = heads.map(|head| path.core.pool[head].arrival).min().unwrap_or(end);
+                path.core.now = end.max(ready).max(state.free_at);
+                match path.egress.choose(&path.core, port) {
+                    Some(queue) => Self::send(path, port, queue),
+                    None => break,
+                }
+            }
+        }
+        path.core.now = end;
     }
 
     fn departing(&self, core: &Core) -> Vec<Departing> {

@@ -4,6 +4,8 @@
 //! IEEE 802.1Q: strict priority (8.6.8.1) and enhanced transmission selection (8.6.8.4); deficit round robin:
 //! Shreedhar and Varghese, SIGCOMM 1995.
 
+use crate::spec::{ClassSchedule, ServiceClasses};
+
 /// How the classes of service share a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Schedule {
@@ -11,6 +13,18 @@ pub(crate) enum Schedule {
     Strict,
     /// By deficit round robin; phits that each class may send in a round.
     Ets(Vec<u32>),
+}
+
+impl Schedule {
+    /// What a spec asks for; with such quanta every class can send the largest packet when it is its turn.
+    pub(crate) fn of(classes: &Option<ServiceClasses>, largest: u16) -> Self {
+        let Some(ServiceClasses { schedule: ClassSchedule::Ets(shares), .. }) = classes else {
+            return Self::Strict;
+        };
+        let least = shares.iter().copied().min().unwrap_or(1).max(1);
+        let quantum = |share: &u32| (share * u32::from(largest)).div_ceil(least);
+        Self::Ets(shares.iter().map(quantum).collect())
+    }
 }
 
 /// The turn of an output.

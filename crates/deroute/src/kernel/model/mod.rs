@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 pub(crate) use times::{Times, WarmupTimes};
 
-use crate::control::{PausePlan, self, ControlPlan, LinkClass};
 use super::egress::schedule::Schedule;
+use crate::control::{self, ControlPlan, LinkClass, PausePlan};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::queuing::{self, Flows};
 use crate::routing::{self, Plan, Planner};
@@ -97,7 +97,12 @@ impl Model {
         let topology = topology::build(&spec.network.topology)?;
         let classes = links::resolve(spec, &scale, &*topology)?;
         let fabric = links::fabric(&topology, &classes, scale);
-        let (flows, routing) = queuing::plan(&spec.network.queuing, fabric, planner)?;
+        let service = match &spec.network.classes {
+            Some(classes) => classes.check().map(|()| classes.count)?,
+            None => 1,
+        };
+        let (flows, routing) =
+            queuing::plan(&spec.network.queuing, service, fabric, planner)?;
         links::enough_vcs(&classes, &*topology, &routing.vcs)?;
         let agent = (routing.agent)(RouterId(0), 1);
         let sensing = sensing(spec, &*agent)?;
@@ -106,7 +111,6 @@ impl Model {
         let (network, watches) = (&spec.network, agent.watches());
         let largest = demand::packet_sizes(jobs.as_ref(), &traffic).1;
         let host_latency = scale.interval("network.nic.latency", &network.nic.latency, 0)?;
-        let flows = Flows::new(&network.queuing, &*topology);
         let nic = links::nic(spec, &scale, host_latency, flows.classes())?;
         let setting = control::Setting {
             names: topology.classes(),
@@ -130,16 +134,22 @@ impl Model {
         };
         let slow = links::slow(spec, &scale, &*topology)?;
         let store_and_forward = network.forwarding == Forwarding::StoreAndForward;
+        let classed = network.classes.is_some();
         let rated = !slow.is_empty() || classes.iter().chain(&nic).any(|link| link.period > 1);
         let egress = EgressModel {
-            needed: pause.is_some() || nic.is_some() || rated || store_and_forward,
+            needed: switch.holds_input
+                || classed
+                || pause.is_some()
+                || nic.is_some()
+                || rated
+                || store_and_forward,
             flows: flows.classes(),
-            schemes: flows.classes(),
+            schemes: flows.classes() / service,
             queue_per_vc: pause.as_ref().is_some_and(|plan| !plan.whole_link),
-            counts_phits: pause.is_some() || rated,
+            counts_phits: switch.holds_input || classed || pause.is_some() || rated,
             holds_input: switch.holds_input,
             silence_ends: pause.as_ref().is_some_and(|plan| plan.duration.is_some()),
-            schedule: Schedule::Strict,
+            schedule: Schedule::of(&network.classes, largest),
             nic,
             slow,
         };
@@ -229,10 +239,14 @@ impl Model {
 
     /// Cycles from a grant to its last event, if the link is idle.
     fn passage(&self) -> Cycle {
-        let largest = u32::from(self.packet_sizes().1);
+        let EgressModel { nic, slow, .. } = &self.egress;
+        let periods = self.classes.iter().chain(nic).map(|link| link.period);
+        let period = periods.chain(slow.values().copied()).max().unwrap_or(1);
+        let largest = u32::from(self.packet_sizes().1) * period;
         let latency = self.classes.iter().map(|c| c.latency).max().unwrap_or(0);
         let back = if self.sensing == Sensing::Waiting { latency } else { 0 };
-        latency + back + self.pipeline + 2 * largest + self.host_latency + 2
+        let told = self.pause.as_ref().map_or(0, |plan| plan.frame * period + plan.response);
+        latency + back + self.pipeline + 2 * largest + self.host_latency + told + 2
     }
 
     /// Ports of all routers up to and including each one.

@@ -6,6 +6,7 @@ use crate::ids::Cycle;
 use crate::kernel::hosts::Interface;
 use crate::kernel::inspect::Network;
 use crate::kernel::machine::Machine;
+use crate::kernel::partition::Partition;
 use crate::kernel::{RunError, Watcher};
 use crate::outcome::{JobArrays, JobOutcome, MessageLatency, Messages, WorkloadOutcome};
 use crate::probe::collect::HISTOGRAM_DIGITS;
@@ -43,6 +44,8 @@ impl<M: Machine> Running<M> {
                 )));
             }
         }
+        // What has been granted the output to its host counts.
+        self.partitions.iter_mut().for_each(Partition::finish);
         // Synthetic traffic has gone on until now, messages have not.
         let end = if model.traffic.is_silent() { makespan(&self.network()) } else { self.now };
         for partition in &mut self.partitions {

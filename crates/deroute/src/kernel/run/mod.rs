@@ -46,6 +46,7 @@ pub(crate) fn run<M: Machine>(
     let warmed_up = network.warm_up(watch)?;
     network.measure(watch)?;
     network.audit()?;
+    network.partitions.iter_mut().for_each(Partition::finish);
     Ok(summary::outcome(&network, warmed_up, spec.probes.links))
 }
 

@@ -78,7 +78,8 @@ fn add(
             PortKind::Host => core.outputs.len() as u32 + input.upstream.port,
             _ => port,
         };
-        let vcs = if input.kind == PortKind::Host { input.vcs } else { core.outputs[port as usize].vcs };
+        let vcs =
+            if input.kind == PortKind::Host { input.vcs } else { core.outputs[port as usize].vcs };
         let (silent, queues) = partition.silence(sender, vcs);
         paused = (paused.0 + silent, paused.1 + queues);
         let share = silent as f64 / (f64::from(cycles) * queues as f64);

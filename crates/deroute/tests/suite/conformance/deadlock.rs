@@ -55,7 +55,7 @@ fn run(spec: &Spec, threads: usize) -> Result<Outcome, RunError> {
         Ok(Plan { agent, vcs: Vec::new() })
     };
     let simulation = Simulation::build_with(spec, &plan).unwrap();
-    let options = RunOptions { threads, partitions: None };
+    let options = RunOptions { threads, ..RunOptions::default() };
     simulation.run(&options, &mut |_| ControlFlow::Continue(()))
 }
 

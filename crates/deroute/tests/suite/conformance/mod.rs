@@ -76,7 +76,7 @@ fn dress(mut spec: Spec, turn: usize) -> Spec {
 }
 
 fn run(spec: &Spec, threads: usize, partitions: Option<usize>) -> Outcome {
-    support::attempt(spec, &RunOptions { threads, partitions })
+    support::attempt(spec, &RunOptions { threads, partitions, ..RunOptions::default() })
         .unwrap_or_else(|error| panic!("{error}\n{}", support::show(spec)))
 }
 

@@ -84,7 +84,7 @@ fn run(spec: &Spec, routing: &Planner<'_>, merged: &[usize]) -> Result<(), RunEr
         Ok(Plan { agent, vcs })
     };
     let simulation = Simulation::build_with(spec, &plan).unwrap();
-    let options = RunOptions { threads: 1, partitions: Some(1) };
+    let options = RunOptions { partitions: Some(1), ..RunOptions::default() };
     simulation.run(&options, &mut |_| ControlFlow::Continue(())).map(drop)
 }
 

@@ -85,7 +85,7 @@ pub fn fabric(spec: &Spec, topology: &Arc<dyn deroute::topology::Topology>) -> F
 
 fn agents(spec: &Spec, fabric: Fabric) -> (Flows, routing::AgentFactory) {
     let planner = |fabric: &Fabric| routing::build(&spec.routing, fabric);
-    let (flows, plan) = queuing::plan(&spec.network.queuing, fabric, &planner).unwrap();
+    let (flows, plan) = queuing::plan(&spec.network.queuing, 1, fabric, &planner).unwrap();
     (flows, plan.agent)
 }
 

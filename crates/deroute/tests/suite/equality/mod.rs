@@ -22,7 +22,7 @@ use crate::support::{self, value};
 fn compare(spec: &Spec) -> Result<(), String> {
     let mut spec = spec.clone();
     spec.probes.links = true;
-    let options = RunOptions { threads: 1, partitions: Some(2) };
+    let options = RunOptions { partitions: Some(2), ..RunOptions::default() };
     let engine = support::attempt(&spec, &options).map_err(|error| error.to_string());
     let difference = engine.and_then(|outcome| Model::new(&spec).check(&outcome));
     difference.map_err(|difference| format!("{difference}\n\n{}", support::show(&spec)))

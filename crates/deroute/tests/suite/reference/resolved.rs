@@ -80,7 +80,7 @@ impl Resolved {
             Fabric { topology: Arc::clone(&topology), latency, vcs, buffers, classes: 1, scale };
         let planner = |fabric: &Fabric| routing::build(&spec.routing, fabric);
         let (flows, plan) =
-            queuing::plan(&spec.network.queuing, fabric, &planner).expect("a possible routing");
+            queuing::plan(&spec.network.queuing, 1, fabric, &planner).expect("a possible routing");
         let escapes = (plan.agent)(RouterId(0), 1).escape().is_some();
         let need = |name: &&str| plan.vcs.iter().find(|need| need.class == *name);
         let needs = topology.classes().iter().map(need);
@@ -152,6 +152,7 @@ impl Resolved {
                 (self.speed, self.output_buffer) =
                     (u32::from(spec.speedup), whole(&spec.output_buffer).into());
             }
+            Switch::InputBufferedOutputQueued(_) => panic!("the model has no queues at the outputs"),
             Switch::OutputQueued(spec) => {
                 (self.ideal, self.speed) = (true, u32::MAX);
                 self.pipeline = whole(&spec.pipeline);

@@ -154,10 +154,10 @@ fn the_division_changes_nothing() {
         if background && !workload.contains("ranks = 72") {
             spec.traffic = value("{ load = 0.2, packet_size = 4, pattern = 'uniform' }");
         }
-        let one = RunOptions { threads: 1, partitions: Some(1) };
+        let one = RunOptions { partitions: Some(1), ..RunOptions::default() };
         let alone = support::attempt(&spec, &one).unwrap();
         prop_assert_eq!(alone.verdict.state, State::Completed);
-        let options = RunOptions { threads, partitions: Some(partitions) };
+        let options = RunOptions { threads, partitions: Some(partitions), ..RunOptions::default() };
         prop_assert_eq!(&alone, &support::attempt(&spec, &options).unwrap());
         Ok(())
     };
