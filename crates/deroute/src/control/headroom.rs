@@ -68,10 +68,11 @@ impl Pauses<'_> {
     pub(super) fn plan(&self, setting: &Setting<'_>) -> Result<PausePlan, SpecError> {
         let scale = setting.scale;
         let frame = scale.phits_up(&self.at("frame"), self.frame)?;
-        let frame = u32::try_from(frame).ok().filter(|frame| *frame < 1 << 16).ok_or_else(|| {
-            let message = format!("{frame} phits are no pause frame");
-            SpecError::new(self.at("frame"), message).choices(["\"84 B\""])
-        })?;
+        let frame =
+            u32::try_from(frame).ok().filter(|frame| *frame < 1 << 16).ok_or_else(|| {
+                let message = format!("{frame} phits are no pause frame");
+                SpecError::new(self.at("frame"), message).choices(["\"84 B\""])
+            })?;
         let duration = self.quanta.map(|quanta| self.duration(quanta, setting)).transpose()?;
         let phy = scale.interval(&self.at("phy_delay"), self.phy_delay, 0)?;
         let mut plan = PausePlan {

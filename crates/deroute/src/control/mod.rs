@@ -11,8 +11,8 @@ pub mod spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use link::LinkClass;
 pub(crate) use headroom::{PauseLimits, PausePlan};
+pub(crate) use link::LinkClass;
 
 use crate::catalogue::catalogue;
 use crate::spec::{Scale, SpecError};

@@ -333,13 +333,7 @@ impl<M: Machine> Datapath<M> {
 
     /// A packet leaves for another router.
     #[inline(always)]
-    pub(crate) fn depart(
-        &mut self,
-        packet: u32,
-        request: OutputRequest,
-        link: Link,
-        at: Cycle,
-    ) {
+    pub(crate) fn depart(&mut self, packet: u32, request: OutputRequest, link: Link, at: Cycle) {
         let Self { core, hosts, .. } = self;
         let packet = &core.pool[packet].packet;
         let hops = packet.header.hops + 1;

@@ -8,13 +8,15 @@ use std::mem::size_of;
 use std::sync::{Arc, Mutex};
 
 use super::RunOptions;
+use super::control::Pause;
 use super::core::mail::{Mail, Signal};
 use super::core::packet::{Flight, Slot};
 use super::core::ports::{Host, Input, Output, OutputRequest, Queue, Router};
 use super::core::wheel::Wheel;
+use super::egress::Queued;
 use super::extent::Extent;
 use super::hosts::{Cargo, Interface, Interfaces};
-use super::machine::{Choice, General, Plain, Voq};
+use super::machine::{Choice, Ethernet, EthernetVoq, General, Plain, Voq};
 use super::matching::islip_footprint;
 use super::model::Model;
 use super::partition::Partition;
@@ -95,16 +97,27 @@ fn stages(model: &Model, all: &Extent) -> u64 {
     let sharing = if model.shares() { rows * row } else { 0 };
     let waiting = if model.sensing == Sensing::Waiting { row } else { 0 };
     let occupancy = if model.lengths { rows * row + waiting } else { 0 };
-    matching + sharing + occupancy + agents + all.routers / 8
+    let egress = if model.egress.needed { outputs(model, all) } else { 0 };
+    matching + sharing + occupancy + egress + agents + all.routers / 8
+}
+
+/// `Queued::new` and `Pause::new`, and `Core::periods`.
+fn outputs(model: &Model, all: &Extent) -> u64 {
+    let hosts = if model.egress.nic.is_some() { all.hosts } else { 0 };
+    let queued = Queued::bytes(model, all.ports + hosts);
+    let paused = if model.pause.is_some() { Pause::bytes(model, all.ports) } else { 0 };
+    queued + paused + bytes::<u32>(all.ports)
 }
 
 /// What a partition has, however large it is: itself, its part of `Post::new`, `Collector::new` and
 /// `Collector::open`, wheels.
 fn partition(model: &Model) -> u64 {
-    let own = match Choice::of(model, false) {
+    let own = match Choice::of(model, false, false) {
         Choice::Plain => size_of::<Partition<Plain>>(),
         Choice::General => size_of::<Partition<General>>(),
         Choice::Voq => size_of::<Partition<Voq>>(),
+        Choice::Ethernet => size_of::<Partition<Ethernet>>(),
+        Choice::EthernetVoq => size_of::<Partition<EthernetVoq>>(),
     };
     let post = size_of::<Mail>() + size_of::<Mutex<Mail>>();
     let horizon = model.horizon();

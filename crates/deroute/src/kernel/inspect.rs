@@ -33,7 +33,7 @@ pub(crate) trait Inspect {
     fn sending(&self, input: usize) -> OutputRequest;
     /// Does a head that has been routed lack credits? `base` is the first port of its router.
     fn credit_blocked(&self, base: u32, request: &OutputRequest) -> bool;
-    /// Packets that have been granted and have not left.
+    /// Packets that have been granted and have not left, or that have not left their hosts.
     fn departing(&self) -> Vec<Departing>;
     /// What was recorded of the pauses of an input.
     fn pauses(&self, input: u32) -> Option<PauseRecord>;

@@ -100,13 +100,15 @@ pub(crate) enum Choice {
 
 impl Choice {
     /// The machine with the fewest questions that can run this model; `record` says that the dependencies
-    /// between channels are recorded, `queued` that packets wait at the outputs.
+    /// between channels are recorded, `queued` that packets
+    /// wait at the outputs though nothing needs that.
     pub(crate) fn of(model: &Model, record: bool, queued: bool) -> Self {
         let Watches { reconsiders, queues, injections, blocked, transit: _, lengths: _ } =
             (model.routing.agent)(RouterId(0), 1).watches();
         let watches = reconsiders || queues || injections || blocked;
         let kept = record || model.lengths || model.shares() || model.times.congestion.is_some();
         let late = model.on_arrival || !model.shared_by.is_empty();
+        let queued = queued || model.egress.needed;
         match () {
             () if queued && model.voqs => Self::EthernetVoq,
             () if queued => Self::Ethernet,

@@ -151,8 +151,7 @@ impl Simulation {
     /// [`RunError::Invariant`] if a check fails.
     pub fn run(&self, options: &RunOptions, watch: &mut Watcher<'_>) -> Result<Outcome, RunError> {
         let what = (&self.spec, &self.model);
-        let queued = options.queued_outputs || self.model.needs_queues();
-        match Choice::of(&self.model, self.spec.checks.dependencies, queued) {
+        match Choice::of(&self.model, self.spec.checks.dependencies, options.queued_outputs) {
             Choice::Plain => run::run::<Plain>(what, options, watch),
             Choice::General => run::run::<General>(what, options, watch),
             Choice::Voq => run::run::<Voq>(what, options, watch),

@@ -72,6 +72,7 @@ pub fn plan(spec: &CombinedQueuedSpec, setting: &Setting) -> Result<SwitchPlan, 
         crossbar: Crossbar::Speed(spec.speedup.into()),
         output_buffer: setting.output_buffer(&spec.output_buffer)?,
         matching: setting.allocator(&spec.allocator)?,
-        routed: Routed::Head,        holds_input: false,
+        routed: Routed::Head,
+        holds_input: false,
     })
 }

@@ -63,6 +63,7 @@ pub fn plan(spec: &InputQueuedSpec, setting: &Setting) -> Result<SwitchPlan, Spe
         crossbar: Crossbar::Speed(1),
         output_buffer: u32::MAX,
         matching: setting.allocator(&spec.allocator)?,
-        routed: spec.routed,        holds_input: false,
+        routed: spec.routed,
+        holds_input: false,
     })
 }

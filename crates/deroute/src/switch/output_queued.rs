@@ -56,6 +56,7 @@ pub fn plan(spec: &OutputQueuedSpec, setting: &Setting) -> Result<SwitchPlan, Sp
         crossbar: Crossbar::Ideal,
         output_buffer: limit.unwrap_or(Ok(u32::MAX))?,
         matching: setting.allocator(&Allocator::default())?,
-        routed: Routed::Head,        holds_input: false,
+        routed: Routed::Head,
+        holds_input: false,
     })
 }

@@ -66,6 +66,7 @@ pub fn plan(spec: &VirtualOutputQueuedSpec, setting: &Setting) -> Result<SwitchP
         crossbar: Crossbar::Speed(1),
         output_buffer: u32::MAX,
         matching: Matching::Islip { iterations },
-        routed: Routed::Arrival,        holds_input: false,
+        routed: Routed::Arrival,
+        holds_input: false,
     })
 }

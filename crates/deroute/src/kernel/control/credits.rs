@@ -1,8 +1,8 @@
 //! Credits: the sender counts the phits that are free at the other end, and the receiver returns those of a
 //! packet that leaves.
 
-use super::{Control, PauseRecord};
 use super::shared::Sharing;
+use super::{Control, PauseRecord};
 use crate::kernel::core::Core;
 use crate::kernel::core::mail::Signal;
 use crate::kernel::core::packet::BufferId;

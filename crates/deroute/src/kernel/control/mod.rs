@@ -7,7 +7,7 @@ mod shared;
 
 pub(crate) use any::AnyControl;
 pub(crate) use credits::{AnyCredits, Credits};
-pub(crate) use pause::{PauseFrame, PauseRecord};
+pub(crate) use pause::{Pause, PauseFrame, PauseRecord};
 
 use super::core::Core;
 use super::core::mail::Signal;

@@ -99,6 +99,13 @@ impl Pause {
         }
     }
 
+    /// Bytes of so many ports.
+    pub(crate) fn bytes(model: &Model, ports: u64) -> u64 {
+        let vcs = usize::from(model.most_vcs().max(model.flows.classes()));
+        let port = 2 * vcs * size_of::<u32>() + size_of::<u64>() + size_of::<PauseRecord>();
+        ports * port as u64 + ports / 8
+    }
+
     #[inline]
     fn index(&self, port: u32, vc: u8) -> usize {
         port as usize * self.vcs + usize::from(vc)

@@ -16,13 +16,15 @@ use super::machine::Machine;
 use super::model::Model;
 use crate::ids::Cycle;
 
-/// A packet that has been granted and has not left.
+/// A packet that has been granted and has not left, or that has not left its host.
 pub(crate) struct Departing {
-    /// Its output in the partition, and its VC at the other end.
+    /// Its output in the partition (hosts come after all outputs), and its VC at the other end.
     pub(crate) out: u32,
     pub(crate) vc: u8,
     /// Its place in the pool.
     pub(crate) packet: u32,
+    /// The input and VC whose memory it still has.
+    pub(crate) held: Option<(u32, u8)>,
 }
 
 /// The output side of a switch.
@@ -58,6 +60,6 @@ pub(crate) trait Egress: Sized + Send {
     /// The run has ended: lets the packets leave that have been granted the output to their host.
     fn finish<M: Machine<Egress = Self>>(path: &mut Datapath<M>);
 
-    /// Packets that have been granted and have not left.
+    /// Packets that have been granted and have not left, or that have not left their hosts.
     fn departing(&self, core: &Core) -> Vec<Departing>;
 }

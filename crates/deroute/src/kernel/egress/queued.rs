@@ -84,6 +84,13 @@ impl Silence {
 }
 
 impl Queued {
+    /// Bytes of so many outputs and hosts.
+    pub(crate) fn bytes(model: &Model, ports: u64) -> u64 {
+        let queue = size_of::<(u32, u32)>() + size_of::<Silence>();
+        let port = size_of::<Port>() + queues(model) * queue;
+        ports * port as u64 + ports / 8 + Wheel::<u32>::bytes(model.horizon())
+    }
+
     /// The queues that every port has.
     #[inline]
     fn queues_of_a_port(&self) -> usize {
@@ -248,6 +255,12 @@ impl Queued {
     }
 }
 
+/// Queues of a port.
+fn queues(model: &Model) -> usize {
+    let EgressModel { queue_per_vc, flows, schemes, .. } = model.egress;
+    usize::from(if queue_per_vc { model.most_vcs().max(flows) } else { flows / schemes })
+}
+
 /// When a packet that is granted now can begin to leave: the last phit that comes over a slower link must be there
 /// when a faster one needs it.
 fn ready(core: &Core, grant: &Grant) -> Cycle {
@@ -261,7 +274,7 @@ impl Egress for Queued {
 
     fn new(model: &Model, core: &Core) -> Self {
         let plan = model.egress.clone();
-        let (mut ports, mut queues) = (Vec::new(), Vec::new());
+        let (mut ports, mut queues, count) = (Vec::new(), Vec::new(), queues(model));
         let hosts = plan.nic.iter().flat_map(|nic| core.hosts.iter().map(|_| nic.period));
         let periods = (0..core.outputs.len()).map(|out| core.period(out as u32));
         for period in periods.chain(hosts) {
@@ -275,11 +288,6 @@ impl Egress for Queued {
                 phits: 0,
                 turn: Turn::new(&plan.schedule),
             });
-            let count = if plan.queue_per_vc {
-                model.most_vcs().max(model.flows.classes())
-            } else {
-                plan.flows / plan.schemes
-            };
             queues.extend((0..count).map(|_| (NONE, NONE)));
         }
         Self {
@@ -459,12 +467,12 @@ impl Egress for Queued {
 
     fn departing(&self, core: &Core) -> Vec<Departing> {
         let mut departing = Vec::new();
-        for (out, port) in (0..self.outputs).zip(&self.ports) {
+        for (out, port) in (0..).zip(&self.ports) {
             for queue in members(port.occupied) {
                 let mut packet = self.queues[(port.queues + queue) as usize].0;
                 while packet != NONE {
-                    let vc = self.waiting[packet as usize].request.vc;
-                    departing.push(Departing { out, vc, packet });
+                    let Waiting { request, held } = self.waiting[packet as usize];
+                    departing.push(Departing { out, vc: request.vc, packet, held });
                     packet = core.pool[packet].next;
                 }
             }

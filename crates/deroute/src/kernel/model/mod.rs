@@ -16,7 +16,9 @@ use crate::control::{self, ControlPlan, LinkClass, PausePlan};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::queuing::{self, Flows};
 use crate::routing::{self, Plan, Planner};
-use crate::spec::{Forwarding, Allocator, Routed, Scale, Sensing, SpareVcs, Spec, SpecError, holds};
+use crate::spec::{
+    Allocator, Forwarding, Routed, Scale, Sensing, SpareVcs, Spec, SpecError, holds,
+};
 use crate::switch::{self, Crossbar, Matching};
 use crate::topology::{self, Peer, Topology};
 use crate::traffic::{Setting, Workload as Traffic};
@@ -101,8 +103,7 @@ impl Model {
             Some(classes) => classes.check().map(|()| classes.count)?,
             None => 1,
         };
-        let (flows, routing) =
-            queuing::plan(&spec.network.queuing, service, fabric, planner)?;
+        let (flows, routing) = queuing::plan(&spec.network.queuing, service, fabric, planner)?;
         links::enough_vcs(&classes, &*topology, &routing.vcs)?;
         let agent = (routing.agent)(RouterId(0), 1);
         let sensing = sensing(spec, &*agent)?;
@@ -132,6 +133,18 @@ impl Model {
                 (Allocator { iterations, ..Default::default() }, true)
             }
         };
+        if nic.is_some() && pause.is_none() {
+            let message =
+                "credits do not guard the links of hosts: their injection queue is the buffer";
+            let choices = ["nothing", "network.flow_control.pfc", "network.flow_control.pause"];
+            return Err(SpecError::new("network.nic.link", message).choices(choices));
+        }
+        if jobs.is_some() && pause.as_ref().is_some_and(|plan| plan.lossy) {
+            let message = "a message of a workload would wait for ever for a packet that is lost";
+            return Err(
+                SpecError::new("network.flow_control", message).choices(["one that is not lossy"])
+            );
+        }
         let slow = links::slow(spec, &scale, &*topology)?;
         let store_and_forward = network.forwarding == Forwarding::StoreAndForward;
         let classed = network.classes.is_some();
@@ -198,11 +211,6 @@ impl Model {
             return class.buffer;
         }
         u32::from(size)
-    }
-
-    /// Must packets wait in queues at the outputs?
-    pub(crate) fn needs_queues(&self) -> bool {
-        self.egress.needed
     }
 
     /// Smallest and largest packet in phits.

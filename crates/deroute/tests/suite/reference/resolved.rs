@@ -152,7 +152,9 @@ impl Resolved {
                 (self.speed, self.output_buffer) =
                     (u32::from(spec.speedup), whole(&spec.output_buffer).into());
             }
-            Switch::InputBufferedOutputQueued(_) => panic!("the model has no queues at the outputs"),
+            Switch::InputBufferedOutputQueued(_) => {
+                panic!("the model has no queues at the outputs")
+            }
             Switch::OutputQueued(spec) => {
                 (self.ideal, self.speed) = (true, u32::MAX);
                 self.pipeline = whole(&spec.pipeline);
