@@ -6,8 +6,8 @@ use deroute::spec::{FlowControl, Queuing, Routing, Switch};
 use schemars::{JsonSchema, SchemaGenerator};
 
 use crate::support::catalogue::{
-    FLOW_CONTROLS, GRAPH_ROUTINGS, LATTICE_ROUTINGS, QUEUINGS, ROUTINGS, SWITCHES, TREE_ROUTINGS,
-    WIDE_QUEUINGS,
+    FLOW_CONTROLS, GRAPH_ROUTINGS, HOLDING_SWITCHES, LATTICE_ROUTINGS, PAUSES, QUEUINGS, ROUTINGS,
+    SWITCHES, TREE_ROUTINGS, WIDE_QUEUINGS,
 };
 use crate::support::value;
 
@@ -33,8 +33,8 @@ fn complete<T: JsonSchema + serde::de::DeserializeOwned>(
 
 #[test]
 fn every_entry_is_in_a_table() {
-    complete(SWITCHES, Switch::name);
-    complete(FLOW_CONTROLS, FlowControl::name);
+    complete(SWITCHES.into_iter().chain(HOLDING_SWITCHES), Switch::name);
+    complete(FLOW_CONTROLS.into_iter().chain(PAUSES), FlowControl::name);
     complete(QUEUINGS.into_iter().flatten().chain(WIDE_QUEUINGS), Queuing::name);
     let routings = ROUTINGS.into_iter().chain(LATTICE_ROUTINGS).chain(TREE_ROUTINGS);
     complete(routings.chain(GRAPH_ROUTINGS), Routing::name);

@@ -159,6 +159,24 @@ pub const SWITCHES: [&str; 21] = [
     "{ virtual_output_queued = { pipeline = 90, iterations = 4 } }",
 ];
 
+/// Switches in which packets keep the memory of their input until they leave, as TOML values.
+pub const HOLDING_SWITCHES: [&str; 3] = [
+    "{ input_buffered_output_queued = {} }",
+    "{ input_buffered_output_queued = { pipeline = 7 } }",
+    "{ input_buffered_output_queued = { pipeline = 3, memory_bandwidth = 2 } }",
+];
+
+/// Flow controls that pause, or lose packets, with headroom for packets of 16 phits and links of up to 150
+/// cycles, as TOML values.
+pub const PAUSES: [&str; 6] = [
+    "{ pfc = { response = 0, frame = 4 } }",
+    "{ pfc = { response = 5, phy_delay = 2, frame = 4, xoff = 64, xon = 16 } }",
+    "{ pfc = { response = 0, frame = 4, quanta = 40 } }",
+    "{ pause = { response = 3, frame = 4 } }",
+    "{ pfc = { response = 0, xoff = 200, xon = 180, frame = 4, lossy = true } }",
+    "{ lossy = {} }",
+];
+
 /// Flow controls, as TOML values.
 pub const FLOW_CONTROLS: [&str; 1] = ["{ credits = {} }"];
 
