@@ -98,8 +98,8 @@ fn pauses_lose_nothing_and_divide() {
             spec.traffic.load = 0.9;
             spec.traffic.packet_size = value("{ min = 1, max = 16 }");
             spec.traffic.pattern = value("{ adversarial = { offset = 1 } }");
-            spec.run.warmup = Warmup::Fixed(500.into());
-            spec.run.measure = 2_000.into();
+            spec.run.warmup = Warmup::Fixed(300.into());
+            spec.run.measure = 900.into();
             spec.checks.full = true;
             if support::routes_too_early(&spec) {
                 continue;
@@ -112,7 +112,7 @@ fn pauses_lose_nothing_and_divide() {
             assert!(one == other.unwrap(), "{what}: the division matters");
             let lossy = control.contains("lossy");
             assert!(lossy || one.packets.lost == 0, "{what}: {} packets lost", one.packets.lost);
-            assert!(one.packets.delivered > 1_000, "{what}");
+            assert!(one.packets.delivered > 200, "{what}");
         }
     }
 }

@@ -57,7 +57,7 @@ pub(crate) trait Egress: Sized + Send {
     /// Sends what can leave in this cycle; `freed` learns of outputs with room that somebody awaits.
     fn run<M: Machine<Egress = Self>>(path: &mut Datapath<M>, freed: impl FnMut(&Core, u32));
 
-    /// The run has ended: lets the packets leave that have been granted the output to their host.
+    /// The run has ended: what has been granted leaves, and what leaves for its host arrives.
     fn finish<M: Machine<Egress = Self>>(path: &mut Datapath<M>);
 
     /// Packets that have been granted and have not left, or that have not left their hosts.

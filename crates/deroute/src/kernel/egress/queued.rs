@@ -446,10 +446,7 @@ impl Egress for Queued {
     fn finish<M: Machine<Egress = Self>>(path: &mut Datapath<M>) {
         let end = path.core.now;
         for port in 0..path.egress.outputs {
-            if path.core.outputs[port as usize].kind != PortKind::Host {
-                continue;
-            }
-            // Nothing holds up what is to leave for a host, but its own pipeline and link.
+            let to_host = path.core.outputs[port as usize].kind == PortKind::Host;
             while path.egress.ports[port as usize].occupied != 0 {
                 let state = &path.egress.ports[port as usize];
                 let heads = members(state.occupied)
@@ -457,7 +454,14 @@ impl Egress for Queued {
                 let ready = heads.map(|head| path.core.pool[head].arrival).min().unwrap_or(end);
                 path.core.now = end.max(ready).max(state.free_at);
                 match path.egress.choose(&path.core, port) {
-                    Some(queue) => Self::send(path, port, queue),
+                    Some(queue) if to_host => Self::send(path, port, queue),
+                    // Of what is left of the others only the use of the link counts.
+                    Some(queue) => {
+                        let Datapath { core, egress, .. } = &mut *path;
+                        let (_, duration) = egress.pop(core, port, queue);
+                        core.outputs[port as usize].sent +=
+                            core.collector.overlap(core.now, duration);
+                    }
                     None => break,
                 }
             }

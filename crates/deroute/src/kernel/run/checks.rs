@@ -98,14 +98,10 @@ fn count_queues(
                 }
             }
             let channel = (first + input.router, port as u16, vc);
-            let limit = match input.kind {
-                PortKind::Link => {
-                    *charged.entry(channel).or_default() += phits;
-                    let class = core.outputs[index].class;
-                    core.model.classes[class as usize].buffer
-                }
-                _ => core.model.injection_queue,
-            };
+            if input.kind == PortKind::Link {
+                *charged.entry(channel).or_default() += phits;
+            }
+            let limit = limit(core, index);
             if phits > u64::from(limit) {
                 let (place, limit) = (describe(&[channel]), limit);
                 let message = format!("{place} holds {phits} phits of at most {limit}");
@@ -114,6 +110,18 @@ fn count_queues(
         }
     }
     Ok(packets)
+}
+
+/// Phits that a queue of an input may hold at the most.
+fn limit(core: &Core, input: usize) -> u32 {
+    let (model, class) = (&core.model, usize::from(core.outputs[input].class));
+    let link = core.inputs[input].kind == PortKind::Link;
+    match &model.pause {
+        Some(plan) if link => plan.limits[class].capacity,
+        Some(plan) => plan.host.map_or(model.injection_queue, |limits| limits.capacity),
+        None if link => model.classes[class].buffer,
+        None => model.injection_queue,
+    }
 }
 
 /// Packets that wait at the outputs, for which there is room at the other end.
