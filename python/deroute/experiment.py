@@ -8,6 +8,7 @@ specs say is checked by `deroute.plan`.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import functools
 import itertools
 import math
@@ -19,7 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from deroute import errors
+from deroute import errors, matrices
 from deroute.errors import DocumentPath, InputError, Problem, parse_path
 from deroute.files import read_document
 from deroute.spec import Spec, assign, canonical, fingerprint
@@ -170,10 +171,12 @@ class Experiment:
     def problem(
         self, place: DocumentPath, message: str, choices: Sequence[str] = (), note: str = ""
     ) -> Problem:
-        """A problem at a place of the document."""
-        return errors.in_file(
+        """A problem at a place of the document, or on the line of the file that was read there."""
+        problem = errors.in_file(
             message, place, file=self.path, text=self.text, choices=choices, note=note
         )
+        read = matrices.origin(self.document, place)
+        return dataclasses.replace(problem, file=read[0], line=read[1]) if read else problem
 
     def origin(self, labels: Mapping[str, Label], spec_path: str) -> DocumentPath:
         """Where in the document the entry of a point's spec comes from."""

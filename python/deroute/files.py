@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from deroute import errors
+from deroute import errors, matrices
 from deroute.errors import DocumentPath, InputError, parse_path
 from deroute.spec import read_toml
 
@@ -82,4 +82,6 @@ def _matrix(file: Path) -> dict[str, Any]:
 _READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "placement": _placement,
     "exchange": _matrix,
+    "pairs": matrices.pairs,
+    "matrix": matrices.matrix,
 }

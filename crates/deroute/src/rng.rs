@@ -71,6 +71,19 @@ impl Stream {
         }
         (product >> 32) as u32
     }
+
+    /// The same for a `bound` of up to 64 bits.
+    #[inline]
+    pub fn below_u64(&mut self, bound: u64) -> u64 {
+        let mut product = u128::from(self.bits()) * u128::from(bound);
+        if (product as u64) < bound {
+            let threshold = bound.wrapping_neg() % bound;
+            while (product as u64) < threshold {
+                product = u128::from(self.bits()) * u128::from(bound);
+            }
+        }
+        (product >> 64) as u64
+    }
 }
 
 /// Waiting times of a Bernoulli process: `P(n) = p (1 - p)^(n - 1)`, `n >= 1`.
@@ -151,6 +164,19 @@ mod tests {
         unique.sort_unstable();
         unique.dedup();
         assert_eq!(unique.len(), first.len());
+    }
+
+    /// In quarters of a bound that rejects a third of the draws, and at the edges.
+    #[test]
+    fn below_u64_is_uniform() {
+        let mut rng = Stream::new(7, Owner::Network);
+        let bound = u64::MAX / 3 * 2;
+        let mut seen = [0u32; 4];
+        for _ in 0..40_000 {
+            seen[(rng.below_u64(bound) / (bound / 4)) as usize] += 1;
+        }
+        assert!(seen.iter().all(|n| n.abs_diff(10_000) < 400), "{seen:?}");
+        assert_eq!((rng.below_u64(1), rng.below_u64(u64::MAX) < u64::MAX), (0, true));
     }
 
     #[test]

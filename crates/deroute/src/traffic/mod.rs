@@ -11,8 +11,10 @@ mod butterfly;
 mod fixed;
 mod hotspots;
 mod lattice;
+mod matrix;
 mod mix;
 mod neighbour;
+mod pairs;
 mod permutation;
 mod ring;
 mod shift;
@@ -22,6 +24,7 @@ pub mod spec;
 mod tornado;
 mod transpose;
 mod uniform;
+mod weighted;
 
 use self::sizes::Sizes;
 use crate::ids::{Cycle, HostId};
@@ -82,6 +85,8 @@ pub fn pattern(
         spec::Pattern::DimensionComplementReverse => {
             lattice::build(lattice::Kind::Reverse, path, setting)
         }
+        spec::Pattern::Pairs(pairs) => pairs::build(pairs, path, setting),
+        spec::Pattern::Matrix(matrix) => matrix::build(matrix, path, setting),
         spec::Pattern::Mix(shares) => mix::build(shares, path, setting),
     }
 }

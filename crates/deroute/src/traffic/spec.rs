@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use super::hotspots::{Destinations, Hotspot, Sources};
+pub use super::matrix::MatrixSpec;
+pub use super::pairs::PairsSpec;
 pub use super::ring::Ring;
 use crate::spec::Quantity;
 
@@ -195,6 +197,10 @@ pub enum Pattern {
     Swap2,
     /// DCR: the first coordinate becomes the complement of the last, which is uniform.
     DimensionComplementReverse,
+    /// Each source to the destinations that a list gives it: a permutation, or any traffic matrix.
+    Pairs(PairsSpec),
+    /// By the rows of a traffic matrix.
+    Matrix(MatrixSpec),
     /// MIX: each packet follows one of several patterns.
     Mix(Vec<Share>),
 }

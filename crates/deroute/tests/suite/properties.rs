@@ -29,27 +29,27 @@ fn dragonfly() -> std::sync::Arc<dyn Topology> {
     topology::build(&Wiring::Dragonfly(wiring)).unwrap()
 }
 
-fn traffic(pattern: &str) -> Traffic {
+pub fn traffic(pattern: &str) -> Traffic {
     let mut traffic = support::dragonfly(2, 4, 2).traffic;
     traffic.pattern = value(pattern);
     traffic
 }
 
-fn workload(traffic: &Traffic, topology: &dyn Topology, measure_from: u32) -> Workload {
+pub fn workload(traffic: &Traffic, topology: &dyn Topology, measure_from: u32) -> Workload {
     let scale = Scale::new("1 ns", "25 B").unwrap();
     let setting = Setting { topology, seed: 11 };
     Workload::build(traffic, &scale, &setting, Some(measure_from)).unwrap()
 }
 
 /// One generated packet.
-struct Sent {
-    at: u32,
-    to: u32,
+pub struct Sent {
+    pub at: u32,
+    pub to: u32,
     size: u16,
 }
 
 /// What a host generates before `end`.
-fn sent(workload: &Workload, host: u32, end: u32) -> Vec<Sent> {
+pub fn sent(workload: &Workload, host: u32, end: u32) -> Vec<Sent> {
     let (mut source, mut next) = workload.source(HostId(host), 11);
     let mut packets = Vec::new();
     while next < end {
@@ -174,76 +174,6 @@ fn permutations_are_derangements() {
     assert!(uniform(&moved, 71), "{moved:?}");
     assert_eq!(image("{ permutation = {} }"), image("{ permutation = { seed = 11 } }"));
     assert_ne!(image("{ permutation = {} }"), image("{ permutation = { seed = 12 } }"));
-}
-
-/// Where a pattern sends from every host of a topology; `None` from silent hosts.
-fn image(topology: &str, pattern: &str) -> Vec<Option<u32>> {
-    let topology = topology::build(&value(topology)).unwrap();
-    let workload = workload(&traffic(pattern), &*topology, 0);
-    let to = |from| {
-        let packets = sent(&workload, from, 1_000);
-        assert!(packets.iter().all(|packet| packet.to == packets[0].to), "{pattern}");
-        assert_eq!(packets.is_empty(), !workload.sends(HostId(from)), "{pattern}");
-        packets.first().map(|packet| packet.to)
-    };
-    let image: Vec<_> = (0..topology.hosts()).map(to).collect();
-    let senders = image.iter().flatten().count() as f64;
-    let offered = 0.3 * senders / f64::from(topology.hosts());
-    assert!((workload.offered(0, 100) - offered).abs() < 1e-12, "{pattern}");
-    image
-}
-
-/// The definitions of Dally and Towles, 3.2, bit by bit and digit by digit: every pattern is a
-/// permutation, and who would send to itself is silent.
-#[test]
-fn permutations_by_definition() {
-    type Law = fn(u32) -> u32;
-    // Bit `i` of the destination is bit `from(i)` of the source.
-    fn bits(host: u32, count: u32, from: impl Fn(u32) -> u32) -> u32 {
-        (0..count).map(|i| (host >> from(i) & 1) << i).sum()
-    }
-    let laws: [(&str, &str, Law); 19] = [
-        ("16", "'bit_complement'", |s| bits(!s, 4, |i| i)),
-        ("6", "'bit_complement'", |s| [5, 4, 3, 2, 1, 0][s as usize]),
-        ("32", "'bit_reverse'", |s| bits(s, 5, |i| 4 - i)),
-        ("8", "'bit_reverse'", |s| [0, 4, 2, 6, 1, 5, 3, 7][s as usize]),
-        ("32", "{ bit_rotation = {} }", |s| bits(s, 5, |i| (i + 1) % 5)),
-        ("32", "{ bit_rotation = { by = 2 } }", |s| bits(s, 5, |i| (i + 2) % 5)),
-        ("32", "'shuffle'", |s| bits(s, 5, |i| (i + 4) % 5)),
-        ("8", "'shuffle'", |s| [0, 2, 4, 6, 1, 3, 5, 7][s as usize]),
-        ("8", "'butterfly'", |s| [0, 4, 2, 6, 1, 5, 3, 7][s as usize]),
-        ("64", "'transpose'", |s| bits(s, 6, |i| (i + 3) % 6)),
-        ("9", "'transpose'", |s| [0, 3, 6, 1, 4, 7, 2, 5, 8][s as usize]),
-        ("32", "{ tornado = {} }", |s| (s + 15) % 32),
-        ("7", "{ tornado = {} }", |s| (s + 3) % 7),
-        ("64", "{ tornado = { ring = { digits = 8 } } }", |s| {
-            (s / 8 + 3) % 8 * 8 + (s % 8 + 3) % 8
-        }),
-        ("25", "{ tornado = { ring = { digits = 5 } } }", |s| {
-            (s / 5 + 2) % 5 * 5 + (s % 5 + 2) % 5
-        }),
-        ("7", "{ neighbour = {} }", |s| (s + 1) % 7),
-        ("16", "{ neighbour = { ring = { digits = 2 } } }", |s| 15 - s),
-        ("7", "{ shift = {} }", |s| (s + 3) % 7),
-        ("7", "{ shift = { by = -9 } }", |s| (s + 5) % 7),
-    ];
-    for (hosts, pattern, law) in laws {
-        let image = image(&format!("{{ crossbar = {{ hosts = {hosts} }} }}"), pattern);
-        let expected = (0..image.len() as u32).map(|s| (law(s) != s).then_some(law(s)));
-        assert_eq!(image, Vec::from_iter(expected), "{pattern} of {hosts}");
-        let all: std::collections::BTreeSet<u32> = (0..image.len() as u32).map(law).collect();
-        assert_eq!(all.len(), image.len(), "{pattern} of {hosts} is a permutation");
-    }
-    // Routers of a 5 x 2 lattice with 3 hosts each: places stay, coordinates move.
-    let lattice = "{ hyperx = { widths = [5, 2], hosts = 3 } }";
-    let moved = |(x, y): (u32, u32)| {
-        let to = move |s: u32| ((s / 3 / 5 + y) % 2 * 5 + (s / 3 % 5 + x) % 5) * 3 + s % 3;
-        (0..30).map(move |s| Some(to(s))).collect::<Vec<_>>()
-    };
-    assert_eq!(image(lattice, "{ tornado = { ring = 'coordinates' } }"), moved((2, 0)));
-    assert_eq!(image(lattice, "{ neighbour = { ring = 'coordinates' } }"), moved((1, 1)));
-    let complement = (0..30).map(|s| Some(29 - s)).collect::<Vec<_>>();
-    assert_eq!(image(lattice, "'bit_complement'"), complement);
 }
 
 /// Each of the nine permutations of four hosts without a fixed point is equally likely.

@@ -420,6 +420,64 @@ fn patterns_of_hosts() {
     check(rows);
 }
 
+/// Lists of pairs and matrices.
+#[test]
+fn traffic_matrices() {
+    let pairs = |list: &str| format!("{{ pairs = {{ list = {list} }} }}");
+    let matrix = |rows: &str| format!("{{ matrix = {{ rows = {rows} }} }}");
+    let most = i64::MAX;
+    let rows: [(String, &str, &[&str]); 13] = [
+        (pairs("[]"), "pairs.list", &["no host would send"]),
+        (pairs("[[0, 1, 0]]"), "pairs.list", &["no host would send"]),
+        (pairs("[[0, 1], [2]]"), "pairs.list[1]", &["[2] is no pair", "[source, destination]"]),
+        (pairs("[[0, 1, 2, 3]]"), "pairs.list[0]", &["[0, 1, 2, 3] is no pair", "weight]"]),
+        (pairs("[[3, 0]]"), "pairs.list[0][0]", &["no host 3", "0 to 2"]),
+        (pairs("[[0, 4294967296]]"), "pairs.list[0][1]", &["no host 4294967296", "0 to 2"]),
+        (pairs("[[0, 1], [1, 1, 3]]"), "pairs.list[1]", &["host 1 would send to itself"]),
+        (pairs("[[0, 1], [1, 0], [0, 1, 3]]"), "pairs.list[2]", &["0 to host 1", "two entries"]),
+        (matrix(&format!("[[0, {most}, {most}], [0, 0, 0], [1, 0, 0]]")), "", &[]),
+        (matrix("[[0, 1, 1], [0, 0, 0]]"), "matrix.rows", &["2 rows for 3 hosts", "allowed: 3"]),
+        (
+            matrix("[[0, 1, 1], [0, 0], [0, 0, 0]]"),
+            "matrix.rows[1]",
+            &["2 weights for 3 hosts", "allowed: 3"],
+        ),
+        (
+            matrix("[[0, 0, 0], [0, 7, 0], [0, 0, 0]]"),
+            "matrix.rows[1][1]",
+            &["host 1 would send to itself"],
+        ),
+        (matrix("[[0, 0, 0], [0, 0, 0], [0, 0, 0]]"), "matrix.rows", &["no host would send"]),
+    ];
+    for (pattern, path, fragments) in &rows {
+        let mut spec = support::crossbar(3);
+        spec.traffic.pattern = support::value(pattern);
+        match Simulation::build(&spec) {
+            Ok(_) => assert_eq!(*path, "", "{pattern}"),
+            Err(error) => {
+                assert_eq!(error.path, format!("traffic.pattern.{path}"), "{error}");
+                let text = error.to_string();
+                assert!(fragments.iter().all(|part| text.contains(part)), "{text}");
+            }
+        }
+    }
+    // Three of the largest weights that TOML can write are too many for 64 bits.
+    let row = format!("[0, {most}, {most}, {most}]");
+    let mut spec = support::crossbar(4);
+    let rest = "[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]";
+    spec.traffic.pattern = support::value(&matrix(&format!("[{row}, {rest}]")));
+    let error = Simulation::build(&spec).err().unwrap();
+    assert_eq!(error.path, "traffic.pattern.matrix.rows[0][3]");
+    assert!(error.message.contains("weights of host 0 exceed 2^64"), "{error}");
+    for (key, list) in [("pairs", "list"), ("matrix", "rows")] {
+        spec.traffic.pattern = support::value(&format!("{{ {key} = {{ file = 'a.csv' }} }}"));
+        let error = Simulation::build(&spec).err().unwrap();
+        assert_eq!(error.path, format!("traffic.pattern.{key}.file"));
+        let text = error.to_string();
+        assert!(text.contains("reads no files") && text.contains(list), "{text}");
+    }
+}
+
 #[test]
 fn traffic_counters() {
     let rows: &[Row<'_>] = &[

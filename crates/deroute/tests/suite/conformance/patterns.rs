@@ -43,7 +43,7 @@ fn every_entry_is_sound_and_deterministic() {
             runs += 1;
         }
     }
-    assert_eq!(runs, 6 * 13 + 2);
+    assert_eq!(runs, 6 * 15 + 2);
 }
 
 /// On a switch that never blocks, hosts that send accept what they offer, and the silent half nothing;

@@ -123,7 +123,7 @@ fn patterns_of_hosts() {
             agreed += 1;
         }
     }
-    assert_eq!(agreed, 6 * 13 + 2);
+    assert_eq!(agreed, 6 * 15 + 2);
 }
 
 /// Queuing schemes under every routing that has the VCs for them, on every switch: injection queues of

@@ -379,7 +379,8 @@ fn patterns_of_hosts() -> Vec<Pin> {
         spec.traffic.pattern = value(pattern);
         let mut spec = dress(switched(spec, 2 * p), p);
         spec.run.measure = 1_000.into();
-        pin("pattern of hosts", &[topology, pattern], spec)
+        let name: String = pattern.chars().take(100).collect();
+        pin("pattern of hosts", &[topology, &name], spec)
     };
     HOST_PATTERNS.into_iter().enumerate().map(patterned).collect()
 }

@@ -79,7 +79,7 @@ pub const PLAIN_PATTERNS: [&str; 3] = [
 
 /// Patterns of networks of 16 hosts, as TOML values; in some of them hosts are silent. Only lattices have
 /// coordinates.
-pub const HOST_PATTERNS: [&str; 15] = [
+pub const HOST_PATTERNS: [&str; 17] = [
     "'bit_complement'",
     "'bit_reverse'",
     "{ bit_rotation = {} }",
@@ -96,6 +96,16 @@ pub const HOST_PATTERNS: [&str; 15] = [
     "{ neighbour = { ring = 'coordinates' } }",
     "{ mix = [{ weight = 1, pattern = { shift = { by = -3 } } }, \
        { weight = 2, pattern = 'butterfly' }] }",
+    "{ pairs = { list = [[0, 5], [5, 0], [2, 15, 7], [2, 3, 3], [9, 2], [12, 9], [13, 9, 4]] } }",
+    "{ matrix = { rows = [[0, 1, 1, 0, 5, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], \
+       [9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], \
+       [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3], [0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], \
+       [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], \
+       [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0], \
+       [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0], [2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], \
+       [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 8, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0], \
+       [0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], \
+       [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0]] } }",
 ];
 
 /// Networks of 16 hosts, as TOML values of `network.topology`.
