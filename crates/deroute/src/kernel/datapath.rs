@@ -14,7 +14,7 @@ use super::machine::Machine;
 use super::sensed::SensedQueues;
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::collect::Delivery;
-use crate::routing::{Follows, Header, Hop, Injection, RouterView, follow};
+use crate::routing::{Follows, Hop, Injection, RouterView, follow};
 use crate::spec::Pointer;
 
 /// All stages of a partition but the one that matches inputs and outputs.
@@ -301,7 +301,7 @@ impl<M: Machine> Datapath<M> {
             core.collector.injected_packets += 1;
             core.collector.injected_phits += u64::from(size);
             core.collector.blocked += u64::from(grant.blocked);
-            core.paths[router as usize][header.kind.index()] += 1;
+            core.paths[router as usize][header.kind().index()] += 1;
         }
         hosts.refill(core, host);
     }
@@ -337,7 +337,7 @@ impl<M: Machine> Datapath<M> {
         let Self { core, hosts, .. } = self;
         let injected = hosts.deliver(core, host, packet, delivered);
         let Packet { generated, header, size, .. } = core.pool[packet].packet;
-        let Header { hops, kind, .. } = header;
+        let (hops, kind) = (header.hops, header.kind());
         let sample = Delivery { generated, injected, delivered, size, hops, kind };
         if core.collector.deliver(&sample) {
             let host: &mut Host = &mut core.hosts[host as usize];

@@ -22,14 +22,13 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use header::{Header, ValiantPhase};
+pub use header::{Header, Memo, ValiantPhase};
 pub use ladder::{Hop, Ladder, VcNeed};
 pub use reach::destinations;
 pub use trace::trace;
 
 use crate::catalogue::catalogue;
 use crate::ids::{Cycle, PortId, RouterId, VcId};
-use crate::probe::PathKind;
 use crate::rng::Stream;
 use crate::spec::{Scale, SpecError};
 use crate::topology::{Lattice, Topology};
@@ -310,16 +309,7 @@ catalogue! {
 /// towards the destination otherwise.
 #[inline]
 pub fn follow(topology: &dyn Topology, ladder: &Ladder, at: RouterId, header: &Header) -> Hop {
-    let to = if header.phase == ValiantPhase::A { header.root } else { header.destination };
-    ladder.hop(topology.next_hop(at, to), header.phase, header.position)
-}
-
-/// Sends a packet through `root`, or minimally if `root` is its source or destination.
-pub fn divert(header: &mut Header, at: RouterId, root: RouterId, kind: PathKind) {
-    header.root = root;
-    let trivial = root == at || root == header.destination;
-    header.phase = if trivial { ValiantPhase::Minimal } else { ValiantPhase::A };
-    header.kind = if trivial { PathKind::Minimal } else { kind };
+    ladder.hop(topology.next_hop(at, header.target()), header.phase, header.position)
 }
 
 /// Refuses non-minimal paths where the topology has no intermediate routers.
