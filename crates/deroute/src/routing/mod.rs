@@ -8,6 +8,7 @@
 pub mod acor;
 mod counters;
 mod header;
+mod hooks;
 pub mod ladder;
 mod local_links;
 pub mod phase_a;
@@ -23,6 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use header::{Header, Memo, ValiantPhase};
+pub use hooks::{Routing, Wrapper};
 pub use ladder::{Hop, Ladder, VcNeed};
 pub use reach::destinations;
 pub use trace::trace;
@@ -163,69 +165,6 @@ pub struct Queue {
     pub class: u8,
     /// The current cycle.
     pub now: Cycle,
-}
-
-/// A routing algorithm, with the state of every router that it is asked for.
-pub trait Routing: Send {
-    /// Chooses the next hop of a packet at the head of a queue. The packet is not at its
-    /// destination router (or still in phase A), and the intermediate router has already been
-    /// recognised: the phase is up to date. Called when the head is first considered, and, if the
-    /// algorithm reconsiders, again every time that it is considered in an injection queue, or in
-    /// any queue.
-    fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop;
-
-    /// What else the algorithm wants to be told; asked once.
-    fn watches(&self) -> Watches {
-        Watches::default()
-    }
-
-    /// Says that packets in transit just [`follow`] their path. They are then sent on without a call of
-    /// [`Routing::route`]. Asked once.
-    fn follows(&self) -> Option<Follows> {
-        None
-    }
-
-    /// A VC takes a packet only while nothing is left of another in it, and its buffer is known to
-    /// be empty (atomic queue allocation); asked once.
-    fn atomic(&self) -> bool {
-        false
-    }
-
-    /// The VC that every head can turn to whatever else it asks for, if there is one; asked once. Then
-    /// only what waits for this VC can be part of a deadlock. Needs [`Watches::transit`].
-    fn escape(&self) -> Option<VcId> {
-        None
-    }
-
-    /// The queues of a router changed in the previous cycle, or credits arrived in this one.
-    /// Messages go to all other routers of the domain.
-    fn queues_changed(
-        &mut self,
-        _router: RouterId,
-        _queues: &dyn Queues,
-        _messages: &mut Vec<Message>,
-    ) {
-    }
-
-    /// A message arrived in the domain of `from`, which sent it.
-    fn message(&mut self, _from: RouterId, _content: u32) {}
-
-    /// Something happened to a packet in an injection queue. Entering packets are seen before the
-    /// heads of the cycle are routed, blocked ones after all grants of the cycle.
-    fn injection(&mut self, _queue: Queue, _event: Injection, _header: &Header) {}
-
-    /// Names of the values that [`Routing::read`] gives for each router.
-    fn gauges(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// Appends the state of a router at the beginning of cycle `now`, a value for each gauge.
-    fn read(&mut self, _router: RouterId, _now: Cycle, _values: &mut Vec<f64>) {}
-
-    /// Bytes that it keeps for its routers, as many for each: a part of the footprint of a run.
-    fn bytes(&self) -> usize {
-        0
-    }
 }
 
 /// What a routing algorithm is built from.
