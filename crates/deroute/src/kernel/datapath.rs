@@ -15,7 +15,7 @@ use super::model::Model;
 use super::sensed::SensedQueues;
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::collect::Delivery;
-use crate::routing::{Follows, Header, Hop, Injection, RouterView, follow};
+use crate::routing::{Follows, Hop, Injection, RouterView, follow};
 use crate::spec::Pointer;
 
 /// All stages of a partition but the one that matches inputs and outputs.
@@ -159,31 +159,38 @@ impl<M: Machine> Datapath<M> {
     /// A packet that has become the head of a queue follows its path, if it has one.
     #[inline(always)]
     fn lookahead_route(&mut self, port: u32, queue: u32, head: u32) {
-        let Some(Follows { at_source, .. }) = self.agents.follows else { return };
-        if self.core.pool[head].packet.header.position == 0 && !at_source {
+        let Self { core, agents, .. } = self;
+        let Some(Follows { ladder, at_source }) = &agents.follows else { return };
+        let Core { pool, inputs, model, first_router, .. } = core;
+        let Packet { header, port: home, size, .. } = &mut pool[head].packet;
+        if header.position == 0 && !at_source {
             return;
         }
-        let vc = (queue - self.core.inputs[port as usize].queues) as u8;
-        self.core.queues[queue as usize].request = self.route((port as usize, vc), head, true);
+        let (size, router) = (*size, RouterId(*first_router + inputs[port as usize].router));
+        header.arrive(router);
+        let hop = match header.ends_at(router) {
+            true => to_host(*home),
+            false => follow(&*model.topology, ladder, router, header),
+        };
+        let request = OutputRequest::new(size, hop);
+        core.queues[queue as usize].request = request;
+        let vc = (queue - core.inputs[port as usize].queues) as u8;
+        debug_assert_eq!(request, self.route((port as usize, vc), head), "it follows its path");
     }
 
     /// Decides where a packet goes that is at an input port, in a VC: the head of a queue, or one that
-    /// has just arrived. It follows its path, or the routing algorithm is asked.
+    /// has just arrived. The routing algorithm is asked, unless the packet is at its destination.
     #[inline(always)]
-    pub(crate) fn route(&mut self, at: (usize, u8), packet: u32, follows: bool) -> OutputRequest {
+    pub(crate) fn route(&mut self, at: (usize, u8), packet: u32) -> OutputRequest {
         let core = &mut self.core;
         let router = RouterId(core.first_router + core.inputs[at.0].router);
         let Packet { header, port, size, .. } = &mut core.pool[packet].packet;
         let (port, size) = (*port, *size);
         header.arrive(router);
-        if header.ends_at(router) {
-            return OutputRequest::new(size, Hop { port, vc: VcId(0), position: 0 });
-        }
-        let Some(Follows { ladder, .. }) = self.agents.follows.as_ref().filter(|_| follows) else {
-            return OutputRequest::new(size, self.decide(at, packet));
+        let hop = match header.ends_at(router) {
+            true => to_host(port),
+            false => self.decide(at, packet),
         };
-        let hop = follow(&*core.model.topology, ladder, router, header);
-        debug_assert_eq!(hop, self.decide(at, packet), "the algorithm keeps its word");
         OutputRequest::new(size, hop)
     }
 
@@ -327,7 +334,7 @@ impl<M: Machine> Datapath<M> {
             agents.note_injection(at, core.injection_queue(at.0, at.1), Injection::Left, header);
         }
         core.count_injected(host, grant.in_vc, grant.request.size);
-        core.count_path(router, header.kind, grant.blocked);
+        core.count_path(router, header.kind(), grant.blocked);
         hosts.refill(core, host);
     }
 
@@ -363,7 +370,7 @@ impl<M: Machine> Datapath<M> {
         let packet = &core.pool[packet].packet;
         let injected = hosts.deliver(host, packet, Times { now: core.now, delivered });
         let Packet { generated, header, size, .. } = *packet;
-        let Header { hops, kind, .. } = header;
+        let (hops, kind) = (header.hops, header.kind());
         let sample = Delivery { generated, injected, delivered, size, hops, kind };
         if core.collector.deliver(&sample) {
             let host: &mut Host = &mut core.hosts[host as usize];
@@ -378,4 +385,10 @@ impl<M: Machine> Datapath<M> {
         output.kind == PortKind::Link
             && !M::Control::has_room(&core.model, output, &core.credits, *request)
     }
+}
+
+/// The hop to a host behind a port.
+#[inline]
+fn to_host(port: PortId) -> Hop {
+    Hop { port, vc: VcId(0), position: 0 }
 }

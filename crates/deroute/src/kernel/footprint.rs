@@ -235,9 +235,9 @@ fn messages_of_agents(model: &Model) -> u64 {
         return 0;
     }
     let topology = &*model.topology;
-    let exits = |router| topology.exits(RouterId(router)).len() as u64;
+    let ports = |router| topology.global_ports(RouterId(router)).len() as u64;
     let latency = u64::from(model.classes.iter().map(|c| c.latency).max().unwrap_or(0));
-    (0..topology.routers()).map(exits).sum::<u64>() * latency
+    (0..topology.routers()).map(ports).sum::<u64>() * latency
 }
 
 /// What a cycle lists, and the arrays of the result.

@@ -1,10 +1,10 @@
 //! Routing within the classes of a queuing scheme.
 
 use super::MOST;
-use crate::ids::{Cycle, PortId, RouterId, VcId};
+use crate::ids::{PortId, RouterId, VcId};
 use crate::routing::{
-    Fabric, Header, Hop, Injection, Message, Plan, Planner, Queue, Queues, RouterView, Routing,
-    VcNeed, Watches,
+    Fabric, Follows, Header, Hop, Message, Plan, Planner, Queues, RouterView, Routing, VcNeed,
+    Wrapper,
 };
 use crate::spec::SpecError;
 
@@ -81,7 +81,15 @@ impl Queues for AllQueues<'_> {
     }
 }
 
-impl Routing for Classified {
+impl Wrapper for Classified {
+    fn inner(&self) -> &dyn Routing {
+        &*self.inner
+    }
+
+    fn inner_mut(&mut self) -> &mut dyn Routing {
+        &mut *self.inner
+    }
+
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         let classes = self.classes;
         // A host's VC is the class itself.
@@ -101,12 +109,14 @@ impl Routing for Classified {
         Hop { vc: VcId(hop.vc.0 * classes + class), ..hop }
     }
 
-    fn watches(&self) -> Watches {
-        self.inner.watches()
+    /// The VC of a path is not that of a class.
+    fn follows(&self) -> Option<Follows> {
+        None
     }
 
-    fn atomic(&self) -> bool {
-        self.inner.atomic()
+    /// [`plan`] refuses routings with a VC to escape through.
+    fn escape(&self) -> Option<VcId> {
+        None
     }
 
     fn queues_changed(
@@ -117,26 +127,6 @@ impl Routing for Classified {
     ) {
         let all = AllQueues { queues, classes: self.classes };
         self.inner.queues_changed(router, &all, messages);
-    }
-
-    fn message(&mut self, from: RouterId, content: u32) {
-        self.inner.message(from, content);
-    }
-
-    fn injection(&mut self, queue: Queue, event: Injection, header: &Header) {
-        self.inner.injection(queue, event, header);
-    }
-
-    fn gauges(&self) -> Vec<String> {
-        self.inner.gauges()
-    }
-
-    fn read(&mut self, router: RouterId, now: Cycle, values: &mut Vec<f64>) {
-        self.inner.read(router, now, values);
-    }
-
-    fn bytes(&self) -> usize {
-        self.inner.bytes()
     }
 }
 

@@ -36,8 +36,8 @@ use serde::{Deserialize, Serialize};
 
 use super::weights::{Best, Row, Straight};
 use super::{
-    Fabric, Header, Hop, Injection, Ladder, Plan, Queue, RouterView, Routing, Watches, divert,
-    follow, require_lattice,
+    Fabric, Header, Hop, Injection, Ladder, Plan, Queue, RouterView, Routing, Watches, follow,
+    require_lattice,
 };
 use crate::ids::{PortId, RouterId, VcId};
 use crate::probe::PathKind;
@@ -146,7 +146,7 @@ impl ClosAd {
         }
         let queue = u64::from(self.queue(view, minimal.port)) + u64::from(self.spec.offset);
         let lighter = best.weight().is_some_and(|weight| weight < queue * u64::from(left));
-        lighter.then_some(best.place.1)
+        lighter.then_some(best.output.1)
     }
 }
 
@@ -160,9 +160,9 @@ fn beyond(
 ) -> RouterId {
     let Some((dim, other, _)) = lattice.link(at, port) else { unreachable!("not a host's port") };
     let later = lattice.unaligned(at, to).filter(|&later| later > dim);
-    later.fold(lattice.moved(at, dim, other), |root, later| {
+    later.fold(lattice.moved(at, dim, other), |router, later| {
         let drawn = rng.below(lattice.width(later));
-        lattice.moved(root, later, drawn)
+        lattice.moved(router, later, drawn)
     })
 }
 
@@ -175,13 +175,14 @@ impl Routing for ClosAd {
         }
         let hop = match (self.decide(view, minimal, to), self.topology.lattice()) {
             (Some(port), Some(lattice)) => {
-                let root = beyond(lattice, (at, to), port, view.rng);
+                let intermediate = beyond(lattice, (at, to), port, view.rng);
                 let topology = &*self.topology;
-                let hops = topology.distance(at, root) + topology.distance(root, to);
+                let hops =
+                    topology.distance(at, intermediate) + topology.distance(intermediate, to);
                 // Another order of the dimensions is no detour.
                 let detour = hops > topology.distance(at, to);
                 let kind = if detour { PathKind::Lgl } else { PathKind::Minimal };
-                divert(header, at, root, kind);
+                header.divert(at, intermediate, kind);
                 Hop { port, ..follow(topology, &self.ladder, at, header) }
             }
             _ => minimal,

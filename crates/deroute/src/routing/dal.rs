@@ -35,8 +35,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::weights::{Best, Row, derouted_in, label, reconsidering};
-use super::{Fabric, Header, Hop, Plan, RouterView, Routing, VcNeed, Watches, require_lattice};
-use crate::ids::{PortId, RouterId, VcId};
+use super::{
+    Fabric, Header, Hop, Memo, Plan, RouterView, Routing, VcNeed, Watches, require_lattice,
+};
+use crate::ids::{PortId, VcId};
 use crate::spec::{QueueMetric, SpecError};
 use crate::topology::Topology;
 
@@ -104,12 +106,13 @@ impl Routing for Dal {
         let Some(lattice) = self.topology.lattice() else { unreachable!("checked by `plan`") };
         let (at, to, position) = (view.router, header.destination, header.position + 1);
         let before = derouted_in(lattice, view, to);
-        // There is no intermediate router: its place in the header has a bit for each dimension in
-        // which the packet was derouted.
-        let mut done = if header.root == Header::UNDRAWN { 0 } else { header.root.0 };
+        let mut done = match header.memo() {
+            Memo::DeroutedIn(dimensions) => dimensions,
+            _ => 0,
+        };
         if let Some(dim) = before {
             done |= 1 << dim;
-            header.root = RouterId(done);
+            header.remember(Memo::DeroutedIn(done));
         }
         let left = lattice.unaligned(at, to).count() as u32;
         let mut best = Best::none(self.spec.offset);
@@ -125,17 +128,17 @@ impl Routing for Dal {
                 let derouted = !straight.contains(&port);
                 let barred = derouted && done & 1 << dim != 0;
                 if !barred && self.open(view, (dim, PortId(port))).next().is_some() {
-                    let place = (dim, port - ports.start, port..port + 1);
+                    let among = (dim, port - ports.start, port..port + 1);
                     let hops = left + u32::from(derouted);
-                    best.offer(view.rng, &self.row, place, (hops, derouted));
+                    best.offer(view.rng, &self.row, among, (hops, derouted));
                 }
             }
         }
         label(header, None, best.derouted);
         let open =
-            self.open(view, best.place).min_by_key(|&vc| view.queues.taken(best.place.1, vc));
+            self.open(view, best.output).min_by_key(|&vc| view.queues.taken(best.output.1, vc));
         match open {
-            Some(vc) if best.weight().is_some() => Hop { port: best.place.1, vc, position },
+            Some(vc) if best.weight().is_some() => Hop { port: best.output.1, vc, position },
             _ => Hop { port: self.topology.next_hop(at, to).port, vc: ESCAPE, position },
         }
     }

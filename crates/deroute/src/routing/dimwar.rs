@@ -10,8 +10,8 @@
 //! 5.1.
 //!
 //! # Parameters
-//! `queue` (default `vc`): what `Q` measures. Every place on the path has as many VCs as there are for it;
-//! a packet takes the emptiest. `offset` (default 1 phit): the larger, the fewer deroutes around short
+//! `queue` (default `vc`): what `Q` measures. Every class of VCs has as many as there are for
+//! it; a packet takes the emptiest. `offset` (default 1 phit): the larger, the fewer deroutes around short
 //! queues. `classes` (default `hop`): which class of VCs a hop takes. `redecide` (default false): decide
 //! again in every cycle in which a head is blocked.
 //!
@@ -123,16 +123,16 @@ impl Routing for DimWar {
         } else {
             self.classes.look(row, view.queues, (0, ports.clone()), classes[1]);
             if classes[0] != classes[1] {
-                let place = (straight.start - ports.start, straight.clone());
-                self.classes.look(row, view.queues, place, classes[0]);
+                let among = (straight.start - ports.start, straight.clone());
+                self.classes.look(row, view.queues, among, classes[0]);
             }
             let straight = Straight { ports: straight, hops, offered: true };
             best.offer_all(view.rng, row, (dim, 0, ports), &straight);
         }
-        let Best { place: (_, port), derouted, .. } = best;
+        let Best { output: (_, port), derouted, .. } = best;
         label(header, before, derouted);
         let class = classes[usize::from(derouted)];
-        let vc = self.classes.emptiest(view.queues, best.place, class);
+        let vc = self.classes.emptiest(view.queues, best.output, class);
         // Positions: a deroute and a straight hop in every dimension.
         let position = 2 * dim as u8 + 1 + u8::from(!derouted);
         Hop { port, vc, position }

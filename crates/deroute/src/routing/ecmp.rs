@@ -26,8 +26,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::upward::{self, Climb, Rise};
-use super::{Fabric, Header, Plan, RouterView};
-use crate::ids::RouterId;
+use super::{Fabric, Header, Memo, Plan, RouterView};
 use crate::rng::mix;
 use crate::spec::SpecError;
 use crate::topology::Tree;
@@ -53,12 +52,16 @@ impl Climb for Ecmp {
         header: &mut Header,
         rise: Rise,
     ) -> u32 {
-        if header.position == 0 {
-            // There is no intermediate router: its place in the header remembers the flow.
-            let flow = u64::from(upward::source(tree, view)) << 32 | u64::from(rise.host);
-            header.root = RouterId(mix(self.seed ^ mix(flow)) as u32);
-        }
-        let hash = mix((rise.level as u64) << 32 | u64::from(header.root.0)) >> 32;
+        let flow = match header.memo() {
+            Memo::FlowHash(hash) => hash,
+            _ => {
+                let flow = u64::from(upward::source(tree, view)) << 32 | u64::from(rise.host);
+                let hash = mix(self.seed ^ mix(flow)) as u32;
+                header.remember(Memo::FlowHash(hash));
+                hash
+            }
+        };
+        let hash = mix((rise.level as u64) << 32 | u64::from(flow)) >> 32;
         ((hash * u64::from(rise.ups)) >> 32) as u32
     }
 }

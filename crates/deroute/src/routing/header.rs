@@ -1,6 +1,6 @@
 //! The part of a packet that routing reads and writes.
 
-use crate::ids::RouterId;
+use crate::ids::{HostId, RouterId};
 use crate::probe::PathKind;
 
 /// Where a packet is between its source, Valiant's intermediate router and its destination.
@@ -30,44 +30,160 @@ impl ValiantPhase {
     }
 }
 
-/// The part of a packet that routing reads and writes.
+/// What an algorithm remembers of a packet on its way. An algorithm keeps one thing at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memo {
+    /// Nothing.
+    Nothing,
+    /// Valiant's intermediate router, drawn. Whether the packet goes there its phase says.
+    Intermediate(RouterId),
+    /// Which of the orders of dimensions it takes (O1TURN).
+    DimensionOrder(u32),
+    /// It has been derouted (DimWAR, OmniWAR).
+    Derouted,
+    /// The dimensions in which it has been derouted, one bit each (DAL).
+    DeroutedIn(u32),
+    /// The number of its way up a fat tree (oblivious routing that chooses at the source).
+    WayUp(u32),
+    /// A hash of its flow (ECMP).
+    FlowHash(u32),
+    /// Its source host (S-mod-K).
+    Source(HostId),
+}
+
+impl Memo {
+    /// As a number of its kind and a word.
+    #[inline]
+    fn pack(self) -> (u8, u32) {
+        match self {
+            Self::Nothing => (0, 0),
+            Self::Intermediate(RouterId(router)) => (INTERMEDIATE, router),
+            Self::DimensionOrder(order) => (2, order),
+            Self::Derouted => (3, 0),
+            Self::DeroutedIn(dimensions) => (4, dimensions),
+            Self::WayUp(way) => (5, way),
+            Self::FlowHash(hash) => (6, hash),
+            Self::Source(HostId(host)) => (7, host),
+        }
+    }
+
+    #[inline]
+    fn unpack((kind, word): (u8, u32)) -> Self {
+        match kind {
+            INTERMEDIATE => Self::Intermediate(RouterId(word)),
+            2 => Self::DimensionOrder(word),
+            3 => Self::Derouted,
+            4 => Self::DeroutedIn(word),
+            5 => Self::WayUp(word),
+            6 => Self::FlowHash(word),
+            7 => Self::Source(HostId(word)),
+            _ => Self::Nothing,
+        }
+    }
+}
+
+/// The kind of memo that every hop looks at.
+const INTERMEDIATE: u8 = 1;
+
+/// The part of a packet that routing reads and writes. Twelve bytes: a packet in a queue is half a cache
+/// line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Router of the destination host.
     pub destination: RouterId,
-    /// Valiant's intermediate router; [`Header::UNDRAWN`] until one is drawn.
-    pub root: RouterId,
+    /// The word of the memo.
+    word: u32,
     /// Position on the path of the last hop taken ([`super::Hop::position`]); 0 at the source.
     pub position: u8,
-    /// Part of the path.
+    /// Part of the path. In phase A, the memo is the intermediate router.
     pub phase: ValiantPhase,
-    /// Kind of path, for the statistics.
-    pub kind: PathKind,
+    /// The kind of path, and the kind of memo in the upper four bits.
+    labels: u8,
     /// Router-to-router hops taken.
     pub hops: u8,
 }
 
-impl Header {
-    /// No intermediate router has been drawn.
-    pub const UNDRAWN: RouterId = RouterId(u32::MAX);
+const _: () = assert!(size_of::<Header>() == 12 && PathKind::ALL.len() <= 16);
 
+impl Header {
     /// The header of a packet that has just been generated.
     pub fn new(destination: RouterId) -> Self {
         Self {
             destination,
-            root: Self::UNDRAWN,
+            word: 0,
             position: 0,
             phase: ValiantPhase::Minimal,
-            kind: PathKind::Minimal,
+            labels: PathKind::Minimal as u8,
             hops: 0,
         }
+    }
+
+    /// What the algorithm remembers of the packet: at first nothing.
+    #[inline]
+    pub fn memo(&self) -> Memo {
+        Memo::unpack((self.labels >> 4, self.word))
+    }
+
+    /// Remembers something, in place of what was remembered before.
+    #[inline]
+    pub fn remember(&mut self, memo: Memo) {
+        let (kind, word) = memo.pack();
+        (self.labels, self.word) = (self.labels & 15 | kind << 4, word);
+    }
+
+    /// Kind of path, for the statistics.
+    #[inline]
+    pub fn kind(&self) -> PathKind {
+        PathKind::ALL[usize::from(self.labels & 15)]
+    }
+
+    /// Says what kind of path the packet takes.
+    #[inline]
+    pub fn set_kind(&mut self, kind: PathKind) {
+        self.labels = self.labels & !15 | kind as u8;
+    }
+
+    /// Valiant's intermediate router, if one has been drawn.
+    #[inline]
+    pub fn intermediate(&self) -> Option<RouterId> {
+        (self.labels >> 4 == INTERMEDIATE).then_some(RouterId(self.word))
+    }
+
+    /// Sends the packet at a router through an intermediate one, or minimally if that is its source or
+    /// destination.
+    #[inline]
+    pub fn divert(&mut self, at: RouterId, intermediate: RouterId, kind: PathKind) {
+        self.remember(Memo::Intermediate(intermediate));
+        if intermediate == at || intermediate == self.destination {
+            return self.go_minimally();
+        }
+        self.phase = ValiantPhase::A;
+        self.set_kind(kind);
+    }
+
+    /// Sends the packet to its destination without a detour, whatever has been drawn.
+    #[inline]
+    pub fn go_minimally(&mut self) {
+        self.phase = ValiantPhase::Minimal;
+        self.set_kind(PathKind::Minimal);
+    }
+
+    /// Where the packet is going: to the intermediate router in phase A, to the destination otherwise.
+    #[inline]
+    pub fn target(&self) -> RouterId {
+        let diverted = self.phase == ValiantPhase::A;
+        debug_assert!(
+            !diverted || self.intermediate().is_some(),
+            "phase A has an intermediate router"
+        );
+        if diverted { RouterId(self.word) } else { self.destination }
     }
 
     /// The packet is at a router: phase B begins at the intermediate one.
     #[inline]
     pub fn arrive(&mut self, at: RouterId) {
         // Without a branch: hardly predictable.
-        let arrived = (self.phase == ValiantPhase::A) & (self.root == at);
+        let arrived = (self.phase == ValiantPhase::A) & (self.word == at.0);
         self.phase = if arrived { ValiantPhase::B } else { self.phase };
     }
 
@@ -75,5 +191,36 @@ impl Header {
     #[inline]
     pub fn ends_at(&self, at: RouterId) -> bool {
         (self.destination == at) & (self.phase != ValiantPhase::A)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A memo and a kind of path share a byte, and do not disturb each other.
+    #[test]
+    fn what_is_remembered_is_found_again() {
+        let memos = [
+            Memo::Nothing,
+            Memo::Intermediate(RouterId(u32::MAX)),
+            Memo::DimensionOrder(7),
+            Memo::Derouted,
+            Memo::DeroutedIn(0b101),
+            Memo::WayUp(0),
+            Memo::FlowHash(0xDEAD_BEEF),
+            Memo::Source(HostId(9)),
+        ];
+        let mut header = Header::new(RouterId(3));
+        assert_eq!((header.memo(), header.kind()), (Memo::Nothing, PathKind::Minimal));
+        for memo in memos {
+            for kind in PathKind::ALL {
+                header.remember(memo);
+                header.set_kind(kind);
+                assert_eq!((header.memo(), header.kind()), (memo, kind));
+                header.remember(Memo::Derouted);
+                assert_eq!((header.memo(), header.kind()), (Memo::Derouted, kind));
+            }
+        }
     }
 }

@@ -84,11 +84,14 @@ const KINDS: usize = 16;
 /// Phases, rounded up to a power of two.
 const PHASES: usize = 4;
 
+/// Every position, phase and kind that a byte can hold have a cell, so that nothing has to be checked.
+const CELLS: usize = (1 << 8) * PHASES * KINDS + (1 << 8);
+
 /// Which VC a hop takes. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Ladder {
     /// The rung that the next hop takes: `[position][phase][kind]`.
-    table: Arc<[Rung]>,
+    table: Arc<[Rung; CELLS]>,
     needs: Arc<[VcNeed]>,
 }
 
@@ -111,16 +114,17 @@ impl Ladder {
             return Err(SpecError::new(at, message).choices(["at most 255 hops"]));
         }
         let sketch = Sketch::new(topology, rungs, &sections);
-        let mut table = vec![Rung::default(); (rungs.len() + 1) * PHASES * KINDS];
+        let mut table = Arc::new([Rung::default(); CELLS]);
+        let cells = Arc::make_mut(&mut table);
         for position in 0..=rungs.len() {
             for phase in ValiantPhase::ALL {
                 for kind in 0..sketch.kinds.len() {
                     let next = sketch.next(position, &sections[phase as usize], kind);
-                    table[cell(position as u8, phase, kind as u8)] = next.unwrap_or_default();
+                    cells[cell(position as u8, phase, kind as u8)] = next.unwrap_or_default();
                 }
             }
         }
-        let ladder = Self { table: table.into(), needs: sketch.needs().into() };
+        let ladder = Self { table, needs: sketch.needs().into() };
         walks.iter().try_for_each(|walk| ladder.prove(&sketch, walk, at))?;
         Ok(ladder)
     }

@@ -62,10 +62,7 @@ use super::counters::{CountMode, CounterPlan, Counting, GroupCounters, Region, p
 use super::local_links::{LocalLinks, LocalLoads};
 use super::phase_a::Policy;
 use super::ugal::{HopCount, QueueMetric, Ugal, UgalPlan, UgalSpec};
-use super::{
-    Fabric, Follows, Header, Hop, Injection, Plan, Queue, RouterView, Routing, ValiantPhase,
-    Watches,
-};
+use super::{Fabric, Follows, Header, Hop, Injection, Plan, Queue, RouterView, Routing, Watches};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::probe::PathKind;
 use crate::rng::Stream;
@@ -156,9 +153,9 @@ struct Lian {
     loads: LocalLoads,
     ugal: Ugal,
     first: RouterId,
-    /// Ports out of the group.
-    exits: usize,
-    /// Offsets of the groups that they lead to: `[router][exit]`; 0 for an unused port and a group
+    /// Global ports of a router.
+    ports: usize,
+    /// Offsets of the groups that they lead to: `[router][port]`; 0 for an unused port and a group
     /// that another port leads to.
     wired: Vec<u16>,
 }
@@ -187,7 +184,7 @@ pub fn plan(spec: &LianSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
             loads: links.agent(first, routers),
             ugal: ugal.agent(first, routers),
             first,
-            exits: topology.exits(first).len(),
+            ports: topology.global_ports(first).len(),
             wired: groups.collect(),
             topology: Arc::clone(&topology),
         })
@@ -195,10 +192,10 @@ pub fn plan(spec: &LianSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     Ok(Plan { agent, vcs })
 }
 
-/// Offsets of the groups behind a router's exits, each once; 0 in other places.
+/// Offsets of the groups behind a router's global ports, each once; 0 in other places.
 fn wired(topology: &dyn Topology, counters: &CounterPlan, router: RouterId) -> Vec<u16> {
     let mut offsets = Vec::new();
-    for port in topology.exits(router) {
+    for port in topology.global_ports(router) {
         let offset = match topology.peer(router, PortId(port)) {
             Peer::Router { router: other, .. } => counters.offset(router, other),
             _ => 0,
@@ -219,12 +216,12 @@ impl Lian {
     /// Do more than SGCth of the groups wired to the router receive more than GCSth?
     #[inline]
     fn takes_first_local(&self, router: RouterId) -> bool {
-        let begin = (router.0 - self.first.0) as usize * self.exits;
+        let begin = (router.0 - self.first.0) as usize * self.ports;
         let counters = self.counters.of(router);
         let limit = packets(self.spec.gcs_threshold);
         // The counter of offset 0 stays 0.
         let above = |&&offset: &&u16| u64::from(counters[usize::from(offset)]) > limit;
-        let saturated = self.wired[begin..begin + self.exits].iter().filter(above).count();
+        let saturated = self.wired[begin..begin + self.ports].iter().filter(above).count();
         saturated > self.spec.sgc_threshold as usize
     }
 
@@ -243,12 +240,12 @@ impl Lian {
             false => None,
         };
         if self.spec.whole_path && within.is_none() {
-            let (root, l2) = self.shape(at, destination, l1, view.rng);
-            return (root, policy(l1, l2).into());
+            let (intermediate, l2) = self.shape(at, destination, l1, view.rng);
+            return (intermediate, policy(l1, l2).into());
         }
         let policy = policy(l1, self.loads.any_above(at, offset, limit));
-        let root = within.or_else(|| self.topology.intermediate(policy, true, at, view.rng));
-        (root.unwrap_or(at), policy.into())
+        let drawn = within.or_else(|| self.topology.intermediate(policy, true, at, view.rng));
+        (drawn.unwrap_or(at), policy.into())
     }
 
     /// The intermediate router that shapes the whole path, and whether it takes the second local
@@ -265,7 +262,9 @@ impl Lian {
         let landing = landing.or_else(|| topology.intermediate(policy(l1, false), true, at, rng));
         let Some(landing) = landing else { return (at, false) };
         // The local link to the owner of the next global link.
-        let Some((owner, _)) = topology.exit(landing, destination) else { return (landing, false) };
+        let Some((owner, _)) = topology.minimal_global_port(landing, destination) else {
+            return (landing, false);
+        };
         let limit = packets(self.spec.ilc_threshold);
         let size = topology.routers() / topology.groups();
         if size < 3 || !self.loads.above(at, (landing, owner), limit) {
@@ -273,11 +272,11 @@ impl Lian {
         }
         // Another router of the group, without the two ends of that link.
         let group = landing.0 - landing.0 % size;
-        let mut root = RouterId(group + rng.below(size - 2));
+        let mut other = RouterId(group + rng.below(size - 2));
         for end in [landing.min(owner), landing.max(owner)] {
-            root.0 += u32::from(root >= end);
+            other.0 += u32::from(other >= end);
         }
-        (root, true)
+        (other, true)
     }
 
     /// Where a path lands in a group that is wired to the destination router, other than the own
@@ -289,7 +288,7 @@ impl Lian {
         rng: &mut Stream,
     ) -> Option<RouterId> {
         let topology = &*self.topology;
-        let ports = topology.exits(destination);
+        let ports = topology.global_ports(destination);
         let (first, count) = (ports.start, ports.end - ports.start);
         let turn = rng.below(u32::from(count)) as u16;
         (0..count).find_map(|n| {
@@ -297,8 +296,8 @@ impl Lian {
             let Peer::Router { router: gate, .. } = topology.peer(destination, port) else {
                 return None;
             };
-            let (owner, exit) = topology.exit(at, gate)?;
-            match topology.peer(owner, exit) {
+            let (owner, port) = topology.minimal_global_port(at, gate)?;
+            match topology.peer(owner, port) {
                 Peer::Router { router: landing, .. } => Some(landing),
                 _ => None,
             }
@@ -328,13 +327,13 @@ impl Routing for Lian {
         let threshold = match self.spec.decide {
             Decision::Ugal => Some(self.spec.thresholds[region as usize]),
             Decision::Counters if region == Region::Benign => {
-                (header.phase, header.kind) = (ValiantPhase::Minimal, PathKind::Minimal);
+                header.go_minimally();
                 return self.ugal.follow(at, header);
             }
             Decision::Counters => None,
         };
-        (header.root, header.kind) = self.detour(view, header.destination, offset);
-        self.ugal.choose(view, header, threshold)
+        let detour = self.detour(view, header.destination, offset);
+        self.ugal.choose(view, header, detour, threshold)
     }
 
     fn follows(&self) -> Option<Follows> {

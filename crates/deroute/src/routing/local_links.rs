@@ -101,7 +101,7 @@ fn distances(size: u32) -> impl Iterator<Item = i64> {
 fn links_of(topology: &dyn Topology, group: u32) -> Vec<Option<(u32, u32)>> {
     let (groups, size) = (topology.groups(), topology.routers() / topology.groups());
     let ends = |router| {
-        topology.exits(router).map(move |port| match topology.peer(router, PortId(port)) {
+        topology.global_ports(router).map(move |port| match topology.peer(router, PortId(port)) {
             Peer::Router { router: landing, .. } => {
                 let ahead = (topology.domain(landing) + groups - group) % groups;
                 Some((ahead, landing.0 % size))
@@ -151,7 +151,9 @@ impl Survey {
                 let to = (group + offset) % groups * size;
                 for copy in 0..survey.copies {
                     // Parallel links are chosen by the position of the destination.
-                    if let Some((owner, _)) = topology.exit(landing, RouterId(to + copy)) {
+                    if let Some((owner, _)) =
+                        topology.minimal_global_port(landing, RouterId(to + copy))
+                    {
                         survey.add(offset, position, owner.0 % size);
                     }
                 }
@@ -345,7 +347,7 @@ mod tests {
     fn continues(topology: &dyn Topology, group: u32) -> Vec<bool> {
         let (groups, size) = (topology.groups(), topology.routers() / topology.groups());
         let lands = |router: RouterId| {
-            topology.exits(router).filter_map(move |port| {
+            topology.global_ports(router).filter_map(move |port| {
                 match topology.peer(router, PortId(port)) {
                     Peer::Router { router: landing, .. } => Some(landing),
                     _ => None,
@@ -356,7 +358,7 @@ mod tests {
         for landing in (group * size..(group + 1) * size).map(RouterId).flat_map(lands) {
             for to in (0..topology.routers()).map(RouterId) {
                 let offset = (topology.domain(to) + groups - group) % groups;
-                let owner = topology.exit(landing, to).map(|(owner, _)| owner);
+                let owner = topology.minimal_global_port(landing, to).map(|(owner, _)| owner);
                 taken[offset as usize] |= owner.is_some_and(|owner| owner != landing);
             }
         }

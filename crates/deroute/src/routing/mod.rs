@@ -8,6 +8,7 @@
 pub mod acor;
 mod counters;
 mod header;
+mod hooks;
 pub mod ladder;
 mod local_links;
 pub mod phase_a;
@@ -22,14 +23,14 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use header::{Header, ValiantPhase};
+pub use header::{Header, Memo, ValiantPhase};
+pub use hooks::{Routing, Wrapper};
 pub use ladder::{Hop, Ladder, VcNeed};
 pub use reach::destinations;
 pub use trace::trace;
 
 use crate::catalogue::catalogue;
 use crate::ids::{Cycle, PortId, RouterId, VcId};
-use crate::probe::PathKind;
 use crate::rng::Stream;
 use crate::spec::{Scale, SpecError};
 use crate::topology::{Lattice, Topology};
@@ -166,69 +167,6 @@ pub struct Queue {
     pub now: Cycle,
 }
 
-/// A routing algorithm, with the state of every router that it is asked for.
-pub trait Routing: Send {
-    /// Chooses the next hop of a packet at the head of a queue. The packet is not at its
-    /// destination router (or still in phase A), and the intermediate router has already been
-    /// recognised: the phase is up to date. Called when the head is first considered, and, if the
-    /// algorithm reconsiders, again every time that it is considered in an injection queue, or in
-    /// any queue.
-    fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop;
-
-    /// What else the algorithm wants to be told; asked once.
-    fn watches(&self) -> Watches {
-        Watches::default()
-    }
-
-    /// Says that packets in transit just [`follow`] their path. They are then sent on without a call of
-    /// [`Routing::route`]. Asked once.
-    fn follows(&self) -> Option<Follows> {
-        None
-    }
-
-    /// A VC takes a packet only while nothing is left of another in it, and its buffer is known to
-    /// be empty (atomic queue allocation); asked once.
-    fn atomic(&self) -> bool {
-        false
-    }
-
-    /// The VC that every head can turn to whatever else it asks for, if there is one; asked once. Then
-    /// only what waits for this VC can be part of a deadlock. Needs [`Watches::transit`].
-    fn escape(&self) -> Option<VcId> {
-        None
-    }
-
-    /// The queues of a router changed in the previous cycle, or credits arrived in this one.
-    /// Messages go to all other routers of the domain.
-    fn queues_changed(
-        &mut self,
-        _router: RouterId,
-        _queues: &dyn Queues,
-        _messages: &mut Vec<Message>,
-    ) {
-    }
-
-    /// A message arrived in the domain of `from`, which sent it.
-    fn message(&mut self, _from: RouterId, _content: u32) {}
-
-    /// Something happened to a packet in an injection queue. Entering packets are seen before the
-    /// heads of the cycle are routed, blocked ones after all grants of the cycle.
-    fn injection(&mut self, _queue: Queue, _event: Injection, _header: &Header) {}
-
-    /// Names of the values that [`Routing::read`] gives for each router.
-    fn gauges(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// Appends the state of a router at the beginning of cycle `now`, a value for each gauge.
-    fn read(&mut self, _router: RouterId, _now: Cycle, _values: &mut Vec<f64>) {}
-
-    /// Bytes that it keeps for its routers, as many for each: a part of the footprint of a run.
-    fn bytes(&self) -> usize {
-        0
-    }
-}
-
 /// What a routing algorithm is built from.
 #[derive(Clone)]
 pub struct Fabric {
@@ -310,16 +248,7 @@ catalogue! {
 /// towards the destination otherwise.
 #[inline]
 pub fn follow(topology: &dyn Topology, ladder: &Ladder, at: RouterId, header: &Header) -> Hop {
-    let to = if header.phase == ValiantPhase::A { header.root } else { header.destination };
-    ladder.hop(topology.next_hop(at, to), header.phase, header.position)
-}
-
-/// Sends a packet through `root`, or minimally if `root` is its source or destination.
-pub fn divert(header: &mut Header, at: RouterId, root: RouterId, kind: PathKind) {
-    header.root = root;
-    let trivial = root == at || root == header.destination;
-    header.phase = if trivial { ValiantPhase::Minimal } else { ValiantPhase::A };
-    header.kind = if trivial { PathKind::Minimal } else { kind };
+    ladder.hop(topology.next_hop(at, header.target()), header.phase, header.position)
 }
 
 /// Refuses non-minimal paths where the topology has no intermediate routers.

@@ -29,8 +29,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::upward::{self, Climb, Rise};
-use super::{Fabric, Header, Plan, RouterView};
-use crate::ids::RouterId;
+use super::{Fabric, Header, Memo, Plan, RouterView};
+use crate::ids::HostId;
 use crate::spec::SpecError;
 use crate::topology::Tree;
 
@@ -79,11 +79,15 @@ impl Climb for BySource {
         header: &mut Header,
         rise: Rise,
     ) -> u32 {
-        if header.position == 0 {
-            // There is no intermediate router: its place in the header remembers the source.
-            header.root = RouterId(upward::source(tree, view));
-        }
-        tree.share(rise.level, header.root.0)
+        let source = match header.memo() {
+            Memo::Source(host) => host,
+            _ => {
+                let source = HostId(upward::source(tree, view));
+                header.remember(Memo::Source(source));
+                source
+            }
+        };
+        tree.share(rise.level, source.0)
     }
 }
 

@@ -31,8 +31,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Fabric, Header, Hop, Plan, RouterView, Routing, VcNeed, require_lattice};
-use crate::ids::{RouterId, VcId};
+use super::{Fabric, Header, Hop, Memo, Plan, RouterView, Routing, VcNeed, require_lattice};
+use crate::ids::VcId;
 use crate::spec::SpecError;
 use crate::topology::Topology;
 
@@ -119,17 +119,21 @@ pub fn plan(spec: &O1TurnSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
 impl Routing for O1Turn {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         let Some(lattice) = self.topology.lattice() else { unreachable!("checked by `plan`") };
-        // There is no intermediate router: its place in the header remembers the order.
-        if header.root == Header::UNDRAWN {
-            header.root = RouterId(view.rng.below(self.orders.len() as u32));
-        }
+        let drawn = match header.memo() {
+            Memo::DimensionOrder(order) => order,
+            _ => {
+                let order = view.rng.below(self.orders.len() as u32);
+                header.remember(Memo::DimensionOrder(order));
+                order
+            }
+        };
         let (at, to) = (view.router, header.destination);
-        let order = &self.orders[header.root.index()];
+        let order = &self.orders[drawn as usize];
         let unaligned = |&&dim: &&usize| lattice.coordinate(at, dim) != lattice.coordinate(to, dim);
         let dim = order.iter().find(unaligned).copied().unwrap_or(0);
         let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
         let port = lattice.port(dim, from, target, to.0 % lattice.trunk());
-        Hop { port, vc: VcId(header.root.0 as u8), position: header.position + 1 }
+        Hop { port, vc: VcId(drawn as u8), position: header.position + 1 }
     }
 }
 

@@ -150,16 +150,16 @@ impl Routing for OmniWar {
             }
             if spare && last != Some(dim) {
                 let ports = lattice.ports(dim);
-                let place = (dim, ports.start - first, ports);
+                let among = (dim, ports.start - first, ports);
                 let straight = Straight { ports: straight, hops: left, offered: true };
-                best.offer_all(view.rng, row, place, &straight);
+                best.offer_all(view.rng, row, among, &straight);
             } else {
                 best.offer(view.rng, row, (dim, index, straight), (left, false));
             }
         }
         label(header, before, best.derouted);
-        let vc = self.classes.emptiest(view.queues, best.place, class);
-        Hop { port: best.place.1, vc, position: class + 1 }
+        let vc = self.classes.emptiest(view.queues, best.output, class);
+        Hop { port: best.output.1, vc, position: class + 1 }
     }
 
     fn watches(&self) -> Watches {

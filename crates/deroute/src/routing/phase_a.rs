@@ -133,10 +133,10 @@ impl Detours {
             true => plan.topology.shared_partition(policy, (at, header.destination), view.rng),
             false => None,
         };
-        let root = within
+        let intermediate = within
             .or_else(|| plan.topology.intermediate(policy, plan.own_group, at, view.rng))
             .unwrap_or(at);
-        (root, policy.into())
+        (intermediate, policy.into())
     }
 
     /// The kind of every path of a policy that does not adapt.

@@ -74,10 +74,10 @@ struct Piggyback {
     ugal: Ugal,
     first: RouterId,
     /// Global ports of a router.
-    exits: usize,
+    ports: usize,
     /// Latency of a message in the group.
     delay: Cycle,
-    /// What each router knows of its own ports: `[router][exit]`.
+    /// What each router knows of its own ports: `[router][port]`.
     own: Vec<bool>,
     /// What the other routers of the group know of them.
     seen: Vec<bool>,
@@ -96,42 +96,42 @@ pub fn plan(spec: &PiggybackSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let vcs = ugal.vcs();
     let agent = Box::new(move |first, count| -> Box<dyn Routing> {
         let topology = Arc::clone(&fabric.topology);
-        let exits = topology.exits(first).len();
-        let flags = vec![false; exits * count as usize];
+        let ports = topology.global_ports(first).len();
+        let flags = vec![false; ports * count as usize];
         Box::new(Piggyback {
             ugal: ugal.agent(first, count),
             topology,
             spec: spec.clone(),
             first,
-            exits,
+            ports,
             delay: fabric.latency[0],
             own: flags.clone(),
             seen: flags,
-            lengths: Vec::with_capacity(exits),
+            lengths: Vec::with_capacity(ports),
         })
     });
     Ok(Plan { agent, vcs })
 }
 
 impl Piggyback {
-    fn cell(&self, router: RouterId, exit: usize) -> usize {
-        (router.0 - self.first.0) as usize * self.exits + exit
+    fn cell(&self, router: RouterId, port: usize) -> usize {
+        (router.0 - self.first.0) as usize * self.ports + port
     }
 
     /// Is the global link of the minimal path flagged, as far as this router knows?
     fn flagged(&self, at: RouterId, to: RouterId) -> bool {
-        let Some((owner, port)) = self.topology.exit(at, to) else { return false };
-        let exit = usize::from(port.0 - self.topology.exits(owner).start);
-        let cell = self.cell(owner, exit);
+        let Some((owner, port)) = self.topology.minimal_global_port(at, to) else { return false };
+        let port = usize::from(port.0 - self.topology.global_ports(owner).start);
+        let cell = self.cell(owner, port);
         if owner == at { self.own[cell] } else { self.seen[cell] }
     }
 
     /// Equation 2-2, in whole numbers: both sides times 100 times the number of ports averaged.
     fn congested(&self, queue: u64, total: u64) -> bool {
         let (sum, ports) = if self.spec.own_port_in_mean {
-            (total, self.exits as u64)
+            (total, self.ports as u64)
         } else {
-            (total - queue, self.exits as u64 - 1)
+            (total - queue, self.ports as u64 - 1)
         };
         let factor = u64::from(self.spec.factor_percent);
         let threshold = 100 * u64::from(self.spec.flag_threshold);
@@ -164,15 +164,15 @@ impl Routing for Piggyback {
         messages: &mut Vec<Message>,
     ) {
         let mut lengths = std::mem::take(&mut self.lengths);
-        let ports = self.topology.exits(router).map(PortId);
+        let ports = self.topology.global_ports(router).map(PortId);
         lengths.extend(ports.map(|port| u64::from(queues.port(port))));
         let (total, first) = (lengths.iter().sum(), self.cell(router, 0));
-        for (exit, length) in lengths.drain(..).enumerate() {
+        for (port, length) in lengths.drain(..).enumerate() {
             let flag = self.congested(length, total);
-            let own = &mut self.own[first + exit];
+            let own = &mut self.own[first + port];
             if *own != flag {
                 *own = flag;
-                let content = (exit as u32) << 1 | u32::from(flag);
+                let content = (port as u32) << 1 | u32::from(flag);
                 messages.push(Message { delay: self.delay, content });
             }
         }

@@ -1,6 +1,6 @@
 //! Which destinations are routed through which port.
 
-use super::{Header, Plan, Queues, RouterView};
+use super::{Header, Memo, Plan, Queues, RouterView};
 use crate::ids::{HostId, PortId, RouterId, VcId};
 use crate::queuing::Flows;
 use crate::rng::{Owner, Stream};
@@ -41,8 +41,8 @@ struct Search<'a> {
     counts: Vec<u32>,
     /// By port: the last destination that was counted.
     counted: Vec<u32>,
-    /// By router: intermediate router and position of packets to this destination that were followed.
-    seen: Vec<Vec<(RouterId, u8)>>,
+    /// By router: memo and position of packets to this destination that were followed.
+    seen: Vec<Vec<(Memo, u8)>>,
     /// Routers in `seen`.
     touched: Vec<RouterId>,
     todo: Vec<Visit>,
@@ -106,7 +106,7 @@ impl Search<'_> {
     }
 
     fn visit(&mut self, visit: Visit) {
-        let key = (visit.header.root, visit.header.position);
+        let key = (visit.header.memo(), visit.header.position);
         let seen = &mut self.seen[visit.router.index()];
         if !seen.contains(&key) {
             seen.push(key);

@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 use super::phase_a::{DetourPlan, Detours, Policy};
 use super::{
     Fabric, Follows, Header, Hop, Injection, Ladder, Plan, Queue, RouterView, Routing,
-    ValiantPhase, VcNeed, Watches, divert, follow,
+    ValiantPhase, VcNeed, Watches, follow,
 };
 use crate::ids::{Cycle, RouterId};
 use crate::probe::PathKind;
@@ -185,33 +185,34 @@ impl Ugal {
         header: &mut Header,
         threshold: Option<i32>,
     ) -> Hop {
-        if header.root == Header::UNDRAWN || self.spec.recompute {
-            (header.root, header.kind) = self.detours.draw(view, header);
-        } else {
-            header.kind = self.detours.fixed_kind();
-        }
-        self.choose(view, header, threshold)
+        let detour = match header.intermediate() {
+            Some(drawn) if !self.spec.recompute => (drawn, self.detours.fixed_kind()),
+            _ => self.detours.draw(view, header),
+        };
+        self.choose(view, header, detour, threshold)
     }
 
-    /// The decision for a packet whose intermediate router, and kind of detour, are drawn.
+    /// The decision for a packet whose detour is drawn: its intermediate router and its kind.
     pub(super) fn choose(
         &self,
         view: &RouterView<'_>,
         header: &mut Header,
+        (intermediate, kind): (RouterId, PathKind),
         threshold: Option<i32>,
     ) -> Hop {
-        let (at, root, kind) = (view.router, header.root, header.kind);
-        header.phase = ValiantPhase::Minimal;
+        let at = view.router;
+        header.go_minimally();
         let minimal = self.follow(at, header);
-        divert(header, at, root, kind);
+        header.divert(at, intermediate, kind);
         if header.phase == ValiantPhase::Minimal {
             return minimal;
         }
         let valiant = self.follow(at, header);
-        if threshold.is_none_or(|t| !self.prefers_minimal(view, header, (minimal, valiant), t)) {
+        let ends = (intermediate, header.destination);
+        if threshold.is_none_or(|t| !self.prefers_minimal(view, ends, (minimal, valiant), t)) {
             return valiant;
         }
-        (header.phase, header.kind) = (ValiantPhase::Minimal, PathKind::Minimal);
+        header.go_minimally();
         minimal
     }
 
@@ -219,11 +220,11 @@ impl Ugal {
     fn prefers_minimal(
         &self,
         view: &RouterView<'_>,
-        header: &Header,
+        (intermediate, to): (RouterId, RouterId),
         (min, vlb): (Hop, Hop),
         threshold: i32,
     ) -> bool {
-        let (at, root, to) = (view.router, header.root, header.destination);
+        let at = view.router;
         let queue = |hop: Hop| match self.spec.queue {
             QueueMetric::Port => view.queues.port(hop.port),
             QueueMetric::Vc => view.queues.lane(hop.port, hop.vc),
@@ -237,7 +238,8 @@ impl Ugal {
         if excess <= 0 {
             return true; // Whatever the other queue is.
         }
-        let h_vlb = self.topology.distance(at, root) + self.topology.distance(root, to);
+        let topology = &*self.topology;
+        let h_vlb = topology.distance(at, intermediate) + topology.distance(intermediate, to);
         excess <= weight(queue(vlb), h_vlb)
     }
 }
@@ -260,7 +262,7 @@ impl Routing for Ugal {
 
     fn injection(&mut self, queue: Queue, event: Injection, header: &Header) {
         // A packet that waits for its minimal path says nothing about the detours.
-        if event != Injection::Blocked || header.kind != PathKind::Minimal {
+        if event != Injection::Blocked || header.kind() != PathKind::Minimal {
             self.detours.injection(queue, event);
         }
     }

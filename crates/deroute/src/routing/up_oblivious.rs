@@ -29,7 +29,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::upward::{self, Climb, Rise};
-use super::{Fabric, Header, Plan, RouterView};
+use super::{Fabric, Header, Memo, Plan, RouterView};
 use crate::ids::RouterId;
 use crate::spec::SpecError;
 use crate::topology::Tree;
@@ -120,13 +120,16 @@ impl Climb for Oblivious {
         if self.spec.when == When::Hop {
             return self.number(view, 0, rise.ups);
         }
-        if header.position == 0 {
-            // There is no intermediate router: its place in the header remembers the way.
-            let ways = self.ways[tree.levels() - 1];
-            let pointer = u32::from(view.input.0);
-            header.root = RouterId(self.number(view, pointer, ways));
-        }
-        header.root.0 / self.ways[rise.level - 1] % rise.ups
+        let way = match header.memo() {
+            Memo::WayUp(way) => way,
+            _ => {
+                let ways = self.ways[tree.levels() - 1];
+                let way = self.number(view, u32::from(view.input.0), ways);
+                header.remember(Memo::WayUp(way));
+                way
+            }
+        };
+        way / self.ways[rise.level - 1] % rise.ups
     }
 
     fn bytes(&self) -> usize {

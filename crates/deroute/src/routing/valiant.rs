@@ -39,7 +39,7 @@ use serde::{Deserialize, Serialize};
 use super::phase_a::{DetourPlan, Detours, Policy};
 use super::{
     Fabric, Follows, Header, Hop, Injection, Ladder, Plan, Queue, RouterView, Routing, Watches,
-    divert, follow,
+    follow,
 };
 use crate::ids::{Cycle, RouterId};
 use crate::spec::{SpecError, VcUse};
@@ -105,8 +105,8 @@ pub fn plan(spec: &ValiantSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
 impl Routing for Valiant {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         if header.position == 0 {
-            let (root, kind) = self.detours.draw(view, header);
-            divert(header, view.router, root, kind);
+            let (intermediate, kind) = self.detours.draw(view, header);
+            header.divert(view.router, intermediate, kind);
         }
         follow(&*self.topology, &self.ladder, view.router, header)
     }

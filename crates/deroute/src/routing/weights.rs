@@ -3,7 +3,7 @@
 use std::hint::select_unpredictable;
 use std::ops::Range;
 
-use super::{Fabric, Header, Queues, RouterView, Watches};
+use super::{Fabric, Header, Memo, Queues, RouterView, Watches};
 use crate::ids::{PortId, RouterId, VcId};
 use crate::probe::PathKind;
 use crate::rng::Stream;
@@ -67,13 +67,13 @@ impl Classes {
         &self,
         row: &mut Row,
         queues: &dyn Queues,
-        place: (u16, Range<u16>),
+        at: (u16, Range<u16>),
         class: u8,
     ) {
         let own = |first, lengths: &mut [u32]| {
             queues.classes(first, VcId(class), self.classes, lengths);
         };
-        row.look(queues, place, own);
+        row.look(queues, at, own);
     }
 
     /// The emptiest VC of a class at a port.
@@ -100,14 +100,14 @@ pub(super) fn derouted_in(lattice: &Lattice, view: &RouterView<'_>, to: RouterId
 }
 
 /// Labels a packet as derouted if it has been, or is about to be: a choice that is taken back leaves
-/// nothing behind. There is no intermediate router: its place in the header remembers.
+/// nothing behind.
 #[inline]
 pub(super) fn label(header: &mut Header, before: Option<usize>, derouted: bool) {
     if before.is_some() {
-        header.root = header.destination;
+        header.remember(Memo::Derouted);
     }
-    let so_far = header.root != Header::UNDRAWN;
-    header.kind = if derouted || so_far { PathKind::Derouted } else { PathKind::Minimal };
+    let so_far = header.memo() != Memo::Nothing;
+    header.set_kind(if derouted || so_far { PathKind::Derouted } else { PathKind::Minimal });
 }
 
 /// What an algorithm is told that decides once for every head, or again while it is blocked.
@@ -130,7 +130,7 @@ pub(super) struct Best {
     weight: u64,
     ties: u32,
     /// Its dimension and port.
-    pub(super) place: (usize, PortId),
+    pub(super) output: (usize, PortId),
     pub(super) derouted: bool,
 }
 
@@ -142,7 +142,7 @@ impl Best {
     const NEVER: u64 = u64::MAX;
 
     pub(super) fn none(offset: u32) -> Self {
-        Self { offset, weight: Self::NONE, ties: 0, place: (0, PortId(0)), derouted: false }
+        Self { offset, weight: Self::NONE, ties: 0, output: (0, PortId(0)), derouted: false }
     }
 
     /// Consecutive ports of a dimension, measured in a row from `at` on, as candidates with `hops` to go
@@ -157,7 +157,7 @@ impl Best {
     ) {
         let hops = u64::from(hops);
         if let Some(port) = self.lightest(rng, row, (at, ports), |_, queue| queue * hops) {
-            (self.place, self.derouted) = ((dim, port), derouted);
+            (self.output, self.derouted) = ((dim, port), derouted);
         }
     }
 
@@ -179,7 +179,7 @@ impl Best {
             (straight, _) => queue * select_unpredictable(straight, own, other),
         };
         if let Some(port) = self.lightest(rng, row, (at, ports), weigh) {
-            (self.place, self.derouted) = ((dim, port), !is_straight(port.0));
+            (self.output, self.derouted) = ((dim, port), !is_straight(port.0));
         }
     }
 

@@ -108,15 +108,15 @@ impl Topology for Crossbar {
         0
     }
 
-    fn exit(&self, _from: RouterId, _to: RouterId) -> Option<(RouterId, PortId)> {
+    fn minimal_global_port(&self, _from: RouterId, _to: RouterId) -> Option<(RouterId, PortId)> {
         None
     }
 
-    fn exits(&self, _router: RouterId) -> Range<u16> {
+    fn global_ports(&self, _router: RouterId) -> Range<u16> {
         0..0
     }
 
-    fn exits_per_router(&self) -> u32 {
+    fn global_links(&self) -> u32 {
         0
     }
 }

@@ -74,7 +74,7 @@ pub struct Dragonfly {
     /// Entries of a group that are its own; none where all groups are wired alike.
     row: u32,
     /// Group and index in it of every router: cheaper than dividing.
-    places: Vec<(u16, u16)>,
+    coordinates: Vec<(u16, u16)>,
     /// Where every global port leads, `[router][port]`; the landing router is in the whole network.
     landings: Vec<Option<(RouterId, u16)>>,
 }
@@ -131,12 +131,12 @@ impl Dragonfly {
                 Arrangement::Palmtree => 0,
                 Arrangement::Consecutive => groups,
             },
-            places: Vec::new(),
+            coordinates: Vec::new(),
             landings: Vec::new(),
         };
         network.check_size()?;
         let group = |g: u32| (0..spec.a).map(move |i| (g as u16, i as u16));
-        network.places = (0..groups).flat_map(group).collect();
+        network.coordinates = (0..groups).flat_map(group).collect();
         network.wire();
         Ok(network)
     }
@@ -231,7 +231,7 @@ impl Dragonfly {
 
     #[inline]
     fn split(&self, router: RouterId) -> (u32, u32) {
-        let (group, index) = self.places[router.index()];
+        let (group, index) = self.coordinates[router.index()];
         (u32::from(group), u32::from(index))
     }
 
@@ -430,7 +430,7 @@ impl Topology for Dragonfly {
         self.split(router).0
     }
 
-    fn exit(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)> {
+    fn minimal_global_port(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)> {
         let (here, there) = (self.split(from), self.split(to));
         if here.0 == there.0 {
             return None;
@@ -440,7 +440,7 @@ impl Topology for Dragonfly {
         Some((router, self.global_port(gateway.port)))
     }
 
-    fn exits(&self, _router: RouterId) -> Range<u16> {
+    fn global_ports(&self, _router: RouterId) -> Range<u16> {
         let first = (self.p + self.a - 1) as u16;
         first..first + self.h as u16
     }
@@ -466,7 +466,7 @@ impl Topology for Dragonfly {
         (self.a > 1).then(|| next * self.p..(next + 1) * self.p)
     }
 
-    fn exits_per_router(&self) -> u32 {
+    fn global_links(&self) -> u32 {
         self.h
     }
 }
@@ -495,6 +495,6 @@ mod tests {
             assert_eq!((peer.0 / 12, peer.0 % 12, port.0, class), (group, 11 - i, 17 + 5 - k, 1));
         }
         // R_OUT of ADV+1 is the last router.
-        assert_eq!(net.exit(RouterId(0), RouterId(12)).unwrap().0, RouterId(11));
+        assert_eq!(net.minimal_global_port(RouterId(0), RouterId(12)).unwrap().0, RouterId(11));
     }
 }

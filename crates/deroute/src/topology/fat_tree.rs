@@ -272,17 +272,17 @@ impl Topology for FatTree {
         router.0
     }
 
-    fn exit(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)> {
+    fn minimal_global_port(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)> {
         let step = self.tree.minimal(from, self.tree.first_host(to));
         (from != to).then_some((from, step.port))
     }
 
-    fn exits(&self, router: RouterId) -> Range<u16> {
+    fn global_ports(&self, router: RouterId) -> Range<u16> {
         let hosts = if self.tree.level(router) == 1 { self.tree.hosts_of_leaf() } else { 0 };
         hosts as u16..self.radix(router)
     }
 
-    fn exits_per_router(&self) -> u32 {
+    fn global_links(&self) -> u32 {
         0
     }
 

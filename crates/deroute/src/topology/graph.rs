@@ -279,16 +279,16 @@ impl Topology for Graph {
         router.0
     }
 
-    fn exit(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)> {
+    fn minimal_global_port(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)> {
         let port = self.next[from.index() * self.links.len() + to.index()];
         (from != to).then_some((from, PortId(port)))
     }
 
-    fn exits(&self, router: RouterId) -> Range<u16> {
+    fn global_ports(&self, router: RouterId) -> Range<u16> {
         self.hosts_of(router) as u16..self.radix(router)
     }
 
-    fn exits_per_router(&self) -> u32 {
+    fn global_links(&self) -> u32 {
         0
     }
 }

@@ -109,14 +109,14 @@ impl HyperX {
             }
         }
         let to = ticket + u32::from(ticket >= lattice.coordinate(from, first));
-        let root = lattice.moved(from, first, to);
+        let neighbour = lattice.moved(from, first, to);
         let others = || dims().filter(|&dim| dim != first);
         let count = others().count() as u32;
         if policy == PhaseA::G || count == 0 {
-            return root;
+            return neighbour;
         }
         let second = others().nth(rng.below(count) as usize).unwrap_or(first);
-        lattice.moved(root, second, rng.below(lattice.width(second)))
+        lattice.moved(neighbour, second, rng.below(lattice.width(second)))
     }
 }
 
@@ -215,18 +215,18 @@ impl Topology for HyperX {
         router.0 / self.lattice.width(0)
     }
 
-    fn exit(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)> {
+    fn minimal_global_port(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)> {
         let lattice = &self.lattice;
         let owner = lattice.moved(from, 0, lattice.coordinate(to, 0));
         (owner != to).then(|| (owner, self.next_hop(owner, to).port))
     }
 
-    fn exits(&self, router: RouterId) -> Range<u16> {
+    fn global_ports(&self, router: RouterId) -> Range<u16> {
         let row = (self.lattice.width(0) - 1) * self.lattice.trunk();
         (self.lattice.hosts() + row) as u16..self.radix(router)
     }
 
-    fn exits_per_router(&self) -> u32 {
+    fn global_links(&self) -> u32 {
         0
     }
 

@@ -37,14 +37,14 @@ impl Lattice {
         let dimension = |port: u16| ports.partition_point(|&first| first <= port).checked_sub(1);
         let dimensions =
             (0..port as u16).map(|port| dimension(port).map(|dim| dim as u8)).collect();
-        let place = |router: u32| {
-            let mut place = [0; DIMS];
+        let of = |router: u32| {
+            let mut coordinates = [0; DIMS];
             for (dim, &width) in widths.iter().enumerate() {
-                place[dim] = (router / strides[dim] % width) as u8;
+                coordinates[dim] = (router / strides[dim] % width) as u8;
             }
-            place
+            coordinates
         };
-        let coordinates = (0..stride).map(place).collect();
+        let coordinates = (0..stride).map(of).collect();
         Self { widths: widths.to_vec(), strides, ports, hosts, trunk, dimensions, coordinates }
     }
 

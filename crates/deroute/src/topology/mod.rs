@@ -156,12 +156,12 @@ pub trait Topology: Send + Sync {
     /// routers of a domain are consecutive and always simulated together.
     fn domain(&self, router: RouterId) -> u32;
 
-    /// The router and port of `from`'s domain through which the shortest path to `to` leaves the
-    /// domain; `None` if it stays inside.
-    fn exit(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)>;
+    /// The router of `from`'s domain, and its global port, through which the shortest path to `to`
+    /// leaves the domain; `None` if it stays inside.
+    fn minimal_global_port(&self, from: RouterId, to: RouterId) -> Option<(RouterId, PortId)>;
 
-    /// Ports of a router that lead out of its domain: what Piggyback watches.
-    fn exits(&self, router: RouterId) -> std::ops::Range<u16>;
+    /// The global ports of a router, those that lead out of its domain: what Piggyback watches.
+    fn global_ports(&self, router: RouterId) -> std::ops::Range<u16>;
 
     /// Hosts of the routers that are `offset` groups ahead of `from`'s group, as a range.
     /// `None` without groups.
@@ -186,7 +186,7 @@ pub trait Topology: Send + Sync {
     }
 
     /// Global links of a router: the default number of groups of ADVC.
-    fn exits_per_router(&self) -> u32;
+    fn global_links(&self) -> u32;
 
     /// The lattice that the routers form, if they do.
     fn lattice(&self) -> Option<&Lattice> {

@@ -31,7 +31,7 @@ struct Level {
 
 /// Where a switch stands.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Switch {
     /// The first host below it.
     first: u32,
     /// Hosts below it.
@@ -51,7 +51,7 @@ struct Place {
 pub struct Tree {
     /// From level 1 on.
     levels: Vec<Level>,
-    places: Vec<Place>,
+    switches: Vec<Switch>,
     /// The switches of level 1, in the order of their hosts.
     leaves: Vec<RouterId>,
     hosts: u32,
@@ -79,10 +79,11 @@ impl Tree {
             });
             below *= m;
         }
-        let mut tree = Self { levels, places: Vec::new(), leaves: Vec::new(), hosts: below };
+        let mut tree = Self { levels, switches: Vec::new(), leaves: Vec::new(), hosts: below };
         tree.number(children.len(), 0);
-        let leaf = |(n, place): (usize, &Place)| (place.level == 1).then_some(RouterId(n as u32));
-        tree.leaves = tree.places.iter().enumerate().filter_map(leaf).collect();
+        let leaf =
+            |(n, switch): (usize, &Switch)| (switch.level == 1).then_some(RouterId(n as u32));
+        tree.leaves = tree.switches.iter().enumerate().filter_map(leaf).collect();
         tree
     }
 
@@ -94,8 +95,8 @@ impl Tree {
                 self.number(level - 1, first + child * here.hosts_of_child);
             }
         }
-        let place = |twin| Place { first, span: here.span, twin, level: level as u8 };
-        self.places.extend((0..here.twins).map(place));
+        let switch = |twin| Switch { first, span: here.span, twin, level: level as u8 };
+        self.switches.extend((0..here.twins).map(switch));
     }
 
     /// Levels of switches.
@@ -105,7 +106,7 @@ impl Tree {
 
     /// Number of switches.
     pub fn routers(&self) -> u32 {
-        self.places.len() as u32
+        self.switches.len() as u32
     }
 
     /// Number of hosts.
@@ -121,7 +122,7 @@ impl Tree {
     /// Level of a switch, from 1.
     #[inline]
     pub fn level(&self, router: RouterId) -> usize {
-        usize::from(self.places[router.index()].level)
+        usize::from(self.switches[router.index()].level)
     }
 
     /// Ports of a switch of a level that lead down; those that lead up follow.
@@ -147,14 +148,14 @@ impl Tree {
     /// The first host of a switch.
     #[inline]
     pub fn first_host(&self, router: RouterId) -> u32 {
-        self.places[router.index()].first
+        self.switches[router.index()].first
     }
 
     /// Is a host below a switch?
     #[inline]
     pub fn is_below(&self, host: u32, router: RouterId) -> bool {
-        let place = &self.places[router.index()];
-        host.wrapping_sub(place.first) < place.span
+        let switch = &self.switches[router.index()];
+        host.wrapping_sub(switch.first) < switch.span
     }
 
     /// D-mod-K: which of the ports that lead up belongs to a number (of a destination or source host).
@@ -168,14 +169,14 @@ impl Tree {
     /// host's share of the way up would be.
     #[inline]
     pub fn down(&self, router: RouterId, host: u32) -> PortId {
-        let place = &self.places[router.index()];
-        let level = &self.levels[usize::from(place.level) - 1];
-        let child = (host - place.first) / level.hosts_of_child;
+        let switch = &self.switches[router.index()];
+        let level = &self.levels[usize::from(switch.level) - 1];
+        let child = (host - switch.first) / level.hosts_of_child;
         if level.parallel == 1 {
             return PortId(child as u16);
         }
         // Below is at least one more level: a host has one link.
-        let below = usize::from(place.level) - 1;
+        let below = usize::from(switch.level) - 1;
         let copy = self.share(below, host) / self.levels[below - 1].parents;
         PortId((copy * level.children + child) as u16)
     }
@@ -211,25 +212,25 @@ impl Tree {
 
     /// What is behind a port that leads down from level 2 or above: switch and port.
     pub(super) fn child(&self, router: RouterId, port: u32) -> (RouterId, PortId) {
-        let place = self.places[router.index()];
-        let level = &self.levels[usize::from(place.level) - 1];
+        let switch = self.switches[router.index()];
+        let level = &self.levels[usize::from(switch.level) - 1];
         let (child, copy) = (port % level.children, port / level.children);
-        let below = usize::from(place.level) - 1;
-        let (twin, parent) = (place.twin % level.twins_below, place.twin / level.twins_below);
-        let number = self.find(below, place.first + child * level.hosts_of_child, twin);
+        let below = usize::from(switch.level) - 1;
+        let (twin, parent) = (switch.twin % level.twins_below, switch.twin / level.twins_below);
+        let number = self.find(below, switch.first + child * level.hosts_of_child, twin);
         (number, self.up(below, copy * self.levels[below - 1].parents + parent))
     }
 
     /// What is behind the `n`-th port that leads up: switch and port.
     pub(super) fn parent(&self, router: RouterId, n: u32) -> (RouterId, PortId) {
-        let place = self.places[router.index()];
-        let here = &self.levels[usize::from(place.level) - 1];
+        let switch = self.switches[router.index()];
+        let here = &self.levels[usize::from(switch.level) - 1];
         let (parent, copy) = (n % here.parents, n / here.parents);
-        let above = &self.levels[usize::from(place.level)];
-        let first = place.first / above.span * above.span;
-        let child = (place.first - first) / above.hosts_of_child;
+        let above = &self.levels[usize::from(switch.level)];
+        let first = switch.first / above.span * above.span;
+        let child = (switch.first - first) / above.hosts_of_child;
         let number =
-            self.find(usize::from(place.level) + 1, first, place.twin + parent * here.twins);
+            self.find(usize::from(switch.level) + 1, first, switch.twin + parent * here.twins);
         (number, PortId((copy * above.children + child) as u16))
     }
 
@@ -248,7 +249,7 @@ impl Tree {
 
     /// The lowest level whose switches are above both.
     pub(super) fn meeting_level(&self, a: RouterId, b: RouterId) -> usize {
-        let (a, b) = (&self.places[a.index()], &self.places[b.index()]);
+        let (a, b) = (&self.switches[a.index()], &self.switches[b.index()]);
         let from = usize::from(a.level.max(b.level));
         let same = |level: &usize| {
             a.first / self.levels[level - 1].span == b.first / self.levels[level - 1].span

@@ -97,7 +97,7 @@ pub(super) fn consecutive(
     setting: &Setting<'_>,
 ) -> Result<Box<dyn Pattern>, SpecError> {
     let (topology, groups) = (setting.topology, groups(path, setting)?);
-    let ahead = ahead.unwrap_or_else(|| topology.exits_per_router().min(groups - 1));
+    let ahead = ahead.unwrap_or_else(|| topology.global_links().min(groups - 1));
     if ahead == 0 || ahead >= groups {
         let message = format!("{ahead} groups ahead do not exist beside the source's");
         return Err(SpecError::new(format!("{path}.adversarial_consecutive.groups"), message)

@@ -75,7 +75,7 @@ pub(crate) struct Queue {
 }
 
 /// The output that a packet requests.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OutputRequest {
     /// Phits of the packet.
     pub(crate) size: u16,

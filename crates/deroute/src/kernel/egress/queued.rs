@@ -343,6 +343,10 @@ impl Egress for Queued {
         }
         egress.waiting[grant.packet as usize] = Waiting { request: grant.request, held };
         egress.append(core, (grant.out, vc), grant.packet, ready);
+        if core.inputs[grant.input as usize].kind == PortKind::Host && !grant.injection {
+            let kind = core.pool[grant.packet].packet.header.kind();
+            core.count_path(grant.router, kind, grant.blocked);
+        }
         if held.is_none() {
             path.leave_input(grant);
         }

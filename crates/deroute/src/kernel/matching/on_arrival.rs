@@ -40,7 +40,7 @@ impl OnArrival {
         decided.resize(path.core.pool.slots(), OutputRequest::default());
         touch(new_arrivals.iter().map(|new| u32::from(decided[new.packet as usize].out)));
         for &Arrival { port, packet, vc, .. } in &*new_arrivals {
-            decided[packet as usize] = path.route((port as usize, vc), packet, false);
+            decided[packet as usize] = path.route((port as usize, vc), packet);
         }
     }
 }

@@ -400,7 +400,7 @@ impl Requests {
             return;
         }
         let vc = (queue as u32 - path.core.inputs[input].queues) as u8;
-        path.core.queues[queue].request = path.route((input, vc), head, false);
+        path.core.queues[queue].request = path.route((input, vc), head);
     }
 
     /// Output arbitration: grants one request, or all of them in an ideal switch.

@@ -176,9 +176,9 @@ impl Division<'_> {
             ports,
             rng: Stream::new(self.model.times.seed, Owner::Router(id.0)),
         });
-        let exits = topology.exits(id);
+        let global_ports = topology.global_ports(id);
         for port in 0..ports {
-            let global = exits.contains(&port);
+            let global = global_ports.contains(&port);
             self.add_port::<M>(core, hosts, local, (PortId(port), global));
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use deroute::ids::{HostId, PortId, RouterId};
 use deroute::routing::ladder::{Section, Walk};
 use deroute::routing::{
-    self, Fabric, Header, Hop, Ladder, Plan, RouterView, Routing, ValiantPhase, divert, follow,
+    self, Fabric, Header, Hop, Ladder, Plan, RouterView, Routing, ValiantPhase, follow,
 };
 use deroute::spec::{self, PhaseA, SpecError};
 use deroute::topology::{self, Peer, Step, Topology};
@@ -27,9 +27,8 @@ impl Routing for Progressive {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         let early = header.position <= 1 && header.phase == ValiantPhase::Minimal;
         if early && view.rng.below(3) == 0 {
-            let root = self.topology.intermediate(PhaseA::Lgl, true, view.router, view.rng);
-            let kind = header.kind;
-            divert(header, view.router, root.unwrap_or(view.router), kind);
+            let drawn = self.topology.intermediate(PhaseA::Lgl, true, view.router, view.rng);
+            header.divert(view.router, drawn.unwrap_or(view.router), header.kind());
         }
         follow(&*self.topology, &self.ladder, view.router, header)
     }

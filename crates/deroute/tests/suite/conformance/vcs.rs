@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use deroute::ids::{PortId, RouterId, VcId};
 use deroute::routing::{
-    self, Fabric, Header, Hop, Injection, Message, Plan, Planner, Queue, Queues, RouterView,
-    Routing, VcNeed, Watches,
+    self, Fabric, Follows, Header, Hop, Message, Plan, Planner, Queues, RouterView, Routing,
+    VcNeed, Wrapper,
 };
 use deroute::spec::{Scale, Spec, Warmup};
 use deroute::topology::{self, Peer, Topology};
@@ -25,7 +25,15 @@ struct Merged {
     lasts: Vec<Option<VcId>>,
 }
 
-impl Routing for Merged {
+impl Wrapper for Merged {
+    fn inner(&self) -> &dyn Routing {
+        &*self.inner
+    }
+
+    fn inner_mut(&mut self) -> &mut dyn Routing {
+        &mut *self.inner
+    }
+
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         let hop = self.inner.route(view, header);
         let peer = self.topology.peer(view.router, hop.port);
@@ -35,12 +43,9 @@ impl Routing for Merged {
         Hop { vc, ..hop }
     }
 
-    fn watches(&self) -> Watches {
-        self.inner.watches()
-    }
-
-    fn atomic(&self) -> bool {
-        self.inner.atomic()
+    /// The VC of a path may be merged.
+    fn follows(&self) -> Option<Follows> {
+        None
     }
 
     fn escape(&self) -> Option<VcId> {
@@ -49,14 +54,6 @@ impl Routing for Merged {
 
     fn queues_changed(&mut self, at: RouterId, queues: &dyn Queues, mail: &mut Vec<Message>) {
         self.inner.queues_changed(at, queues, mail);
-    }
-
-    fn message(&mut self, from: RouterId, content: u32) {
-        self.inner.message(from, content);
-    }
-
-    fn injection(&mut self, queue: Queue, event: Injection, header: &Header) {
-        self.inner.injection(queue, event, header);
     }
 }
 

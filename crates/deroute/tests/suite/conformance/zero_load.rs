@@ -114,7 +114,7 @@ fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
             agent.injection(source, Injection::Entered, &header);
         }
         loop {
-            if header.phase == ValiantPhase::A && header.root == at {
+            if header.phase == ValiantPhase::A && header.intermediate() == Some(at) {
                 header.phase = ValiantPhase::B;
             }
             if header.destination == at && header.phase != ValiantPhase::A {

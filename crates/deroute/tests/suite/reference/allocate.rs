@@ -168,7 +168,7 @@ impl Model {
         let packet = &mut self.packets[packet];
         let size = packet.size as u16;
         let header = &mut packet.header;
-        if header.phase == ValiantPhase::A && header.root == id {
+        if header.phase == ValiantPhase::A && header.intermediate() == Some(id) {
             header.phase = ValiantPhase::B;
         }
         if header.destination == id && header.phase != ValiantPhase::A {

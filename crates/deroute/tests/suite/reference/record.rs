@@ -134,7 +134,7 @@ impl Record {
             self.injected_packets += 1;
             self.blocked += u64::from(packet.blocked);
             self.injected_by_host[packet.source.index()] += u64::from(packet.size);
-            self.paths[router][packet.header.kind.index()] += 1;
+            self.paths[router][packet.header.kind().index()] += 1;
         }
     }
 
@@ -155,7 +155,7 @@ impl Record {
             end: now + 1,
             size: packet.size,
             hops: packet.header.hops,
-            kind: packet.header.kind,
+            kind: packet.header.kind(),
         });
     }
 
