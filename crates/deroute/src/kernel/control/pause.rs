@@ -166,8 +166,9 @@ impl Pause {
     pub(super) fn tell<E: Egress>(&mut self, core: &mut Core, egress: &mut E) {
         let Self { changed, refreshes, inputs, .. } = self;
         changed.drain(|port| inputs.push((port, false)));
-        while let Some((_, input)) = refreshes.pop_front_if(|(at, _)| *at <= core.now) {
-            inputs.push((input, true));
+        while let Some((_, input)) = refreshes.front().filter(|(at, _)| *at <= core.now) {
+            inputs.push((*input, true));
+            refreshes.pop_front();
         }
         inputs.sort_unstable();
         for index in 0..self.inputs.len() {
