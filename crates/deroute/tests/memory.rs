@@ -199,6 +199,25 @@ fn busy_programs() -> Vec<(String, Spec)> {
     programs.iter().flat_map(|program| routings.map(|routing| named((program, routing)))).collect()
 }
 
+/// Tables of the paths between all routers of a graph, which are there before the run, count.
+#[test]
+fn tables_of_a_graph_count() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let edges =
+        |router: u32| [1, 7, 31].map(|step| format!("[{router}, {}]", (router + step) % 999));
+    let edges: Vec<String> = (0..999).flat_map(edges).collect();
+    let graph = format!("{{ graph = {{ hosts = 2, edges = [{}] }} }}", edges.join(", "));
+    let spec = network(&graph, 30, "{ minimal = {} }");
+    let before = MEMORY.allocated();
+    let simulation = Simulation::build(&spec).unwrap_or_else(|error| panic!("{error}"));
+    let built = (MEMORY.allocated() - before) as u64;
+    let (footprint, bytes) = empty(&spec);
+    let percent = 100.0 * (footprint.fixed_bytes as f64 / (built + bytes) as f64 - 1.0);
+    assert!((-5.0..=10.0).contains(&percent), "{footprint:?} of {built} and {bytes}");
+    assert!(built > bytes / 4, "{built}, {bytes}");
+    drop(simulation);
+}
+
 /// However full it gets.
 #[test]
 fn a_full_network_takes_no_more_than_the_worst() {

@@ -28,8 +28,8 @@ use crate::probe::messages::Record;
 use crate::spec::Sensing;
 use crate::switch::Crossbar;
 
-/// Memory that a run needs, in bytes, with default [`RunOptions`]. What the simulation itself holds, such as
-/// the tables of a topology, is there when it has been built and is not counted.
+/// Memory that a run needs, in bytes, with default [`RunOptions`], and the tables of paths of a graph. What a
+/// [`super::Simulation`] holds beside these is a few percent of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
     /// Before the first packet.
@@ -48,7 +48,8 @@ pub(crate) fn of(model: &Arc<Model>) -> Footprint {
     let parts: Vec<Extent> =
         firsts.windows(2).map(|ends| Extent::of(model, ends[0]..ends[1])).collect();
     let all = Extent::of(model, 0..model.topology.routers());
-    let fixed = core(model, &all)
+    let fixed = model.topology.table_bytes() as u64
+        + core(model, &all)
         + stages(model, &all)
         + parts.len() as u64 * partition(model)
         + parts.iter().map(|part| interfaces(model, part)).sum::<u64>();

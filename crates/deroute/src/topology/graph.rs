@@ -208,6 +208,10 @@ fn hosts(spec: &GraphSpec) -> Result<Vec<u32>, SpecError> {
 }
 
 impl Topology for Graph {
+    fn table_bytes(&self) -> usize {
+        size_of_val(&*self.next) + size_of_val(&*self.distance)
+    }
+
     fn routers(&self) -> u32 {
         self.links.len() as u32
     }

@@ -197,6 +197,11 @@ pub trait Topology: Send + Sync {
     fn tree(&self) -> Option<&Arc<Tree>> {
         None
     }
+
+    /// Bytes of tables that grow faster than the network: a part of the footprint of a run. Default 0.
+    fn table_bytes(&self) -> usize {
+        0
+    }
 }
 
 /// Builds the topology that the spec asks for.

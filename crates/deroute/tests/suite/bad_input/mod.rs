@@ -171,7 +171,7 @@ fn links_and_virtual_channels() {
 }
 
 #[test]
-fn switches_and_interfaces() {
+fn switches() {
     let rows: &[Row<'_>] = &[
         (
             &[("network.switch.combined_queued.output_buffer", "3")],
@@ -193,6 +193,13 @@ fn switches_and_interfaces() {
             "network.switch.combined_queued.allocator.iterations",
             &["17", "1 to 16"],
         ),
+    ];
+    check(rows);
+}
+
+#[test]
+fn virtual_output_queues_and_interfaces() {
+    let rows: &[Row<'_>] = &[
         (
             &[("network.switch", "{ virtual_output_queued = { iterations = 0 } }")],
             "network.switch.virtual_output_queued.iterations",
@@ -321,16 +328,21 @@ fn traffic() {
     check(rows);
 }
 
-/// Patterns that need other numbers of hosts than 72, or another network.
+const PATTERN: &str = "traffic.pattern";
+
+/// A single switch of so many hosts, under a pattern.
+fn on<'a>(hosts: &'a str, pattern: &'a str) -> [(&'a str, &'a str); 4] {
+    [
+        ("network.topology.crossbar.hosts", hosts),
+        ("network.topology.dragonfly", "-"),
+        ("network.links", "{}"),
+        (PATTERN, pattern),
+    ]
+}
+
+/// Patterns that need other numbers of hosts than 72.
 #[test]
 fn patterns_of_hosts() {
-    let crossbar = |hosts: &'static str| {
-        [("network.topology.crossbar.hosts", hosts), ("network.topology.dragonfly", "-")]
-    };
-    let on = |hosts: &'static str, pattern: &'static str| {
-        [&crossbar(hosts)[..], &[("network.links", "{}"), ("traffic.pattern", pattern)]].concat()
-    };
-    const PATTERN: &str = "traffic.pattern";
     let rows: &[Row<'_>] = &[
         (&on("9", "'bit_complement'"), PATTERN, &["9 hosts", "middle", "even number"]),
         (
@@ -359,6 +371,14 @@ fn patterns_of_hosts() {
             PATTERN,
             &["32 hosts", "25 or 36 hosts", "{ bit_rotation = { by = 2 } }"],
         ),
+    ];
+    check(rows);
+}
+
+/// Rings of other lengths, other shifts, patterns within patterns, and hosts that are silent under a pattern.
+#[test]
+fn patterns_of_rings() {
+    let rows: &[Row<'_>] = &[
         (
             &on("2", "{ tornado = {} }"),
             "traffic.pattern.tornado.ring",

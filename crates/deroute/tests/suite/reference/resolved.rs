@@ -91,17 +91,14 @@ impl Resolved {
         let setting = Setting { topology: &*topology, seed: spec.run.seed };
         let workload = Workload::build(&spec.traffic, &scale, &setting, Some(from))
             .expect("a possible workload");
-        let jobs = spec
-            .workload
-            .as_ref()
-            .map(|workload| Jobs::build(workload, &scale, &setting).expect("a possible workload"));
+        let build = |jobs| Jobs::build(jobs, &scale, &setting).expect("a possible workload");
+        let jobs = spec.workload.as_ref().map(build);
         let nic = &spec.network.nic;
         let injection_queue = nic.injection_queue.as_ref().map_or(u64::MAX, |q| whole(q).into());
         let largest = jobs.as_ref().map_or(0, |jobs| u64::from(jobs.packet));
-        let nic_queue = match injection_queue {
-            u64::MAX => u64::from(whole(&nic.latency)) + 2 * largest,
-            limited => limited,
-        };
+        // As much as keeps the router busy.
+        let enough = u64::from(whole(&nic.latency)) + 2 * largest;
+        let nic_queue = if injection_queue == u64::MAX { enough } else { injection_queue };
         let (from, to) = match &jobs {
             Some(_) => (0, u32::MAX),
             None => (from, from + whole(&spec.run.measure)),
