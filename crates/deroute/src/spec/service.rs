@@ -30,17 +30,17 @@ pub enum ClassSchedule {
 }
 
 impl ServiceClasses {
-    /// Checks the number of classes and their shares.
+    /// The number of classes.
     ///
     /// # Errors
     /// Values out of range, and shares that are not one for each class, or not 100 in all.
-    pub(crate) fn check(&self) -> Result<(), SpecError> {
+    pub(crate) fn check(&self) -> Result<u8, SpecError> {
         let path = "network.classes";
         if !(1..=16).contains(&self.count) {
             let message = format!("{} classes are out of range", self.count);
             return Err(SpecError::new(format!("{path}.count"), message).choices(["1 to 16"]));
         }
-        let ClassSchedule::Ets(shares) = &self.schedule else { return Ok(()) };
+        let ClassSchedule::Ets(shares) = &self.schedule else { return Ok(self.count) };
         let path = format!("{path}.schedule.ets");
         if shares.len() != usize::from(self.count) {
             let message = format!("{} shares for {} classes", shares.len(), self.count);
@@ -55,6 +55,6 @@ impl ServiceClasses {
             let message = format!("the shares are {sum} percent in all");
             return Err(SpecError::new(path, message).choices(["100 in all"]));
         }
-        Ok(())
+        Ok(self.count)
     }
 }

@@ -2,22 +2,24 @@
 //! shared by all partitions.
 
 mod demand;
+mod egress;
 mod limits;
 mod links;
 mod times;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub(crate) use egress::EgressModel;
 pub(crate) use times::{Times, WarmupTimes};
 
-use super::egress::schedule::Schedule;
+use egress::Parts;
+
 use crate::control::{self, ControlPlan, LinkClass, PausePlan};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::queuing::{self, Flows};
 use crate::routing::{self, Plan, Planner};
 use crate::spec::{
-    Allocator, Forwarding, Routed, Scale, Sensing, SpareVcs, Spec, SpecError, holds,
+    Allocator, Forwarding, Routed, Scale, Sensing, ServiceClasses, SpareVcs, Spec, SpecError, holds,
 };
 use crate::switch::{self, Crossbar, Matching};
 use crate::topology::{self, Peer, Topology};
@@ -66,29 +68,6 @@ pub(crate) struct Model {
     pub(crate) store_and_forward: bool,
 }
 
-/// Queues at the outputs.
-#[derive(Clone, Debug)]
-pub(crate) struct EgressModel {
-    /// Somebody needs them.
-    pub(crate) needed: bool,
-    /// Classes of flows, of service and of the queuing scheme together, and those of the queuing scheme.
-    pub(crate) flows: u8,
-    pub(crate) schemes: u8,
-    /// Each VC has a queue, and not each class of service.
-    pub(crate) queue_per_vc: bool,
-    /// The phits of the queues fill the output buffer, and not the time that the link needs for them.
-    pub(crate) counts_phits: bool,
-    /// A packet keeps its memory in the input buffer until it leaves.
-    pub(crate) holds_input: bool,
-    /// Pauses end by themselves.
-    pub(crate) silence_ends: bool,
-    pub(crate) schedule: Schedule,
-    /// The link of a host, where it is more than a delay.
-    pub(crate) nic: Option<LinkClass>,
-    /// Cycles that a phit takes on links that are slower than their class, by router and port.
-    pub(crate) slow: BTreeMap<(u32, u16), u32>,
-}
-
 impl Model {
     /// Resolves a spec, with the routing that `planner` finds for it.
     ///
@@ -99,10 +78,7 @@ impl Model {
         let topology = topology::build(&spec.network.topology)?;
         let classes = links::resolve(spec, &scale, &*topology)?;
         let fabric = links::fabric(&topology, &classes, scale);
-        let service = match &spec.network.classes {
-            Some(classes) => classes.check().map(|()| classes.count)?,
-            None => 1,
-        };
+        let service = spec.network.classes.as_ref().map_or(Ok(1), ServiceClasses::check)?;
         let (flows, routing) = queuing::plan(&spec.network.queuing, service, fabric, planner)?;
         links::enough_vcs(&classes, &*topology, &routing.vcs)?;
         let agent = (routing.agent)(RouterId(0), 1);
@@ -127,45 +103,13 @@ impl Model {
         };
         let setting = switch::Setting::new(&network.switch, scale, largest, watches.reconsiders);
         let switch = switch::build(&network.switch, &setting)?;
-        let (allocator, voqs) = match switch.matching {
-            Matching::Separable(allocator) => (allocator, false),
-            Matching::Islip { iterations } => {
-                (Allocator { iterations, ..Default::default() }, true)
-            }
-        };
-        if nic.is_some() && pause.is_none() {
-            let message =
-                "credits do not guard the links of hosts: their injection queue is the buffer";
-            let choices = ["nothing", "network.flow_control.pfc", "network.flow_control.pause"];
-            return Err(SpecError::new("network.nic.link", message).choices(choices));
-        }
-        if jobs.is_some() && pause.as_ref().is_some_and(|plan| plan.lossy) {
-            let message = "a message of a workload would wait for ever for a packet that is lost";
-            return Err(
-                SpecError::new("network.flow_control", message).choices(["one that is not lossy"])
-            );
-        }
+        let (allocator, voqs) = allocator(&switch.matching);
+        egress::check(spec, &*agent, (nic.is_some(), pause.as_ref()), &switch)?;
         let slow = links::slow(spec, &scale, &*topology)?;
-        let store_and_forward = network.forwarding == Forwarding::StoreAndForward;
-        let classed = network.classes.is_some();
-        let rated = !slow.is_empty() || classes.iter().chain(&nic).any(|link| link.period > 1);
-        let egress = EgressModel {
-            needed: switch.holds_input
-                || classed
-                || pause.is_some()
-                || nic.is_some()
-                || rated
-                || store_and_forward,
-            flows: flows.classes(),
-            schemes: flows.classes() / service,
-            queue_per_vc: pause.as_ref().is_some_and(|plan| !plan.whole_link),
-            counts_phits: switch.holds_input || classed || pause.is_some() || rated,
-            holds_input: switch.holds_input,
-            silence_ends: pause.as_ref().is_some_and(|plan| plan.duration.is_some()),
-            schedule: Schedule::of(&network.classes, largest),
-            nic,
-            slow,
-        };
+        let (pause_plan, links) = (pause.as_ref(), &classes[..]);
+        let parts =
+            Parts { flows: &flows, links, nic, slow, pause: pause_plan, switch: &switch, largest };
+        let egress = EgressModel::new(network, parts);
         let model = Self {
             host_latency,
             injection_queue: injection_queue(spec, &scale, largest)?,
@@ -179,10 +123,11 @@ impl Model {
             sensing,
             lengths: sensing != Sensing::Both || watches.lengths,
             shared_by: match network.spare_vcs {
-                SpareVcs::Unused => Vec::new(),
                 // Whoever keeps a VC to escape through has shared out the others.
-                SpareVcs::Emptiest if agent.escape().is_some() => Vec::new(),
-                SpareVcs::Emptiest => links::shared_by(&classes, &*topology, &routing.vcs),
+                SpareVcs::Emptiest if agent.escape().is_none() => {
+                    links::shared_by(&classes, &*topology, &routing.vcs)
+                }
+                _ => Vec::new(),
             },
             atomic,
             escape: agent.escape(),
@@ -195,7 +140,7 @@ impl Model {
             scale,
             egress,
             pause,
-            store_and_forward,
+            store_and_forward: network.forwarding == Forwarding::StoreAndForward,
         };
         model.voqs_fit(&network.switch)?;
         model.backlogs_fit()?;
@@ -310,6 +255,16 @@ fn sensing(spec: &Spec, agent: &dyn routing::Routing) -> Result<Sensing, SpecErr
         return Err(SpecError::new("network.sensing", message).choices(choices));
     }
     Ok(sensing)
+}
+
+/// The allocator of a switch, and whether it has virtual output queues.
+fn allocator(matching: &Matching) -> (Allocator, bool) {
+    match matching {
+        Matching::Separable(allocator) => (allocator.clone(), false),
+        Matching::Islip { iterations } => {
+            (Allocator { iterations: *iterations, ..Allocator::default() }, true)
+        }
+    }
 }
 
 /// Phits of each injection queue; `u32::MAX` is unlimited.
