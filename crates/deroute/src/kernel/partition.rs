@@ -53,7 +53,7 @@ impl<M: Machine> Partition<M> {
             self.matching.allocate(&mut self.path);
             if M::Egress::QUEUED {
                 let Self { path: Datapath { core, control, egress, .. }, .. } = self;
-                control.tell(core, egress);
+                control.tell(core, |core, port, phits| egress.send_frame(core, port, phits));
                 let Self { path, matching, .. } = self;
                 M::Egress::run(path, |core, output| matching.wake_credit_blocked(core, output));
             }

@@ -2,11 +2,11 @@
 
 use super::pause::Pause;
 use super::{AnyCredits, Control, PauseRecord};
+use crate::ids::Cycle;
 use crate::kernel::core::Core;
 use crate::kernel::core::mail::Signal;
 use crate::kernel::core::packet::BufferId;
 use crate::kernel::core::ports::{Link, Output, OutputRequest};
-use crate::kernel::egress::Egress;
 use crate::kernel::model::Model;
 
 /// Credits, or pauses.
@@ -50,9 +50,9 @@ impl Control for AnyControl {
         self.pause.as_mut().is_none_or(|pause| pause.arrive(core, to, size))
     }
 
-    fn tell<E: Egress>(&mut self, core: &mut Core, egress: &mut E) {
+    fn tell(&mut self, core: &mut Core, send: impl FnMut(&Core, u32, u32) -> Cycle) {
         if let Some(pause) = &mut self.pause {
-            pause.tell(core, egress);
+            pause.tell(core, send);
         }
     }
 

@@ -3,11 +3,11 @@
 
 use super::shared::Sharing;
 use super::{Control, PauseRecord};
+use crate::ids::Cycle;
 use crate::kernel::core::Core;
 use crate::kernel::core::mail::Signal;
 use crate::kernel::core::packet::BufferId;
 use crate::kernel::core::ports::{Link, Output, OutputRequest};
-use crate::kernel::egress::Egress;
 use crate::kernel::model::Model;
 
 /// Every VC has a buffer of its own.
@@ -46,7 +46,7 @@ impl Control for Credits {
     }
 
     #[inline(always)]
-    fn tell<E: Egress>(&mut self, _core: &mut Core, _egress: &mut E) {}
+    fn tell(&mut self, _core: &mut Core, _send: impl FnMut(&Core, u32, u32) -> Cycle) {}
 
     #[inline(always)]
     fn departed(&mut self, _core: &mut Core, _output: u32, _request: OutputRequest) {}
@@ -110,7 +110,7 @@ impl Control for AnyCredits {
     }
 
     #[inline(always)]
-    fn tell<E: Egress>(&mut self, _core: &mut Core, _egress: &mut E) {}
+    fn tell(&mut self, _core: &mut Core, _send: impl FnMut(&Core, u32, u32) -> Cycle) {}
 
     #[inline(always)]
     fn departed(&mut self, _core: &mut Core, _output: u32, _request: OutputRequest) {}

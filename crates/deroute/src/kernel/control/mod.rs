@@ -13,8 +13,8 @@ use super::core::Core;
 use super::core::mail::Signal;
 use super::core::packet::BufferId;
 use super::core::ports::{Link, Output, OutputRequest};
-use super::egress::Egress;
 use super::model::Model;
+use crate::ids::Cycle;
 
 /// A flow control: one half of it at each end of a link.
 pub(crate) trait Control: Sized + Send {
@@ -41,7 +41,8 @@ pub(crate) trait Control: Sized + Send {
     fn arrive(&mut self, core: &Core, to: BufferId, size: u16) -> bool;
 
     /// Receiver: all that happened to its buffers in this cycle has happened; it may have something to say.
-    fn tell<E: Egress>(&mut self, core: &mut Core, egress: &mut E);
+    /// `send` sends a frame of so many phits through an output and says when it has left.
+    fn tell(&mut self, core: &mut Core, send: impl FnMut(&Core, u32, u32) -> Cycle);
 
     /// Sender: a packet has left its output.
     fn departed(&mut self, core: &mut Core, output: u32, request: OutputRequest);

@@ -13,7 +13,6 @@ use crate::kernel::core::mail::Signal;
 use crate::kernel::core::packet::BufferId;
 use crate::kernel::core::port_set::PortSet;
 use crate::kernel::core::ports::{Output, OutputRequest, PortKind};
-use crate::kernel::egress::Egress;
 use crate::kernel::model::Model;
 
 /// What a pause frame says.
@@ -163,7 +162,7 @@ impl Pause {
         self.changed.insert(input);
     }
 
-    pub(super) fn tell<E: Egress>(&mut self, core: &mut Core, egress: &mut E) {
+    pub(super) fn tell(&mut self, core: &mut Core, mut send: impl FnMut(&Core, u32, u32) -> Cycle) {
         let Self { changed, refreshes, inputs, .. } = self;
         changed.drain(|port| inputs.push((port, false)));
         while let Some((_, input)) = refreshes.front().filter(|(at, _)| *at <= core.now) {
@@ -172,16 +171,16 @@ impl Pause {
         }
         inputs.sort_unstable();
         for index in 0..self.inputs.len() {
-            self.tell_sender(core, egress, self.inputs[index]);
+            self.tell_sender(core, &mut send, self.inputs[index]);
         }
         self.inputs.clear();
     }
 
     /// Tells the sender behind an input what has changed, VC by VC, or for all of them.
-    fn tell_sender<E: Egress>(
+    fn tell_sender(
         &mut self,
         core: &mut Core,
-        egress: &mut E,
+        send: &mut impl FnMut(&Core, u32, u32) -> Cycle,
         (input, refresh): (u32, bool),
     ) {
         let model = std::sync::Arc::clone(&core.model);
@@ -201,7 +200,7 @@ impl Pause {
             let duration = plan.duration.filter(|_| stops);
             let frame = PauseFrame { stops, whole_link: plan.whole_link, duration };
             // It waits for the frame that is being sent, and goes before all others.
-            let sent = egress.send_frame(core, input, plan.frame);
+            let sent = send(core, input, plan.frame);
             core.send_signal_at(input, vc, frame.write(), sent + plan.response);
             if let Some(duration) = duration {
                 self.refreshes.push_back((core.now + (duration / 2).max(1), input));
