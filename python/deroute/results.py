@@ -59,12 +59,14 @@ class Load(Part):
 
 
 class Packets(Part):
-    """Packets over the whole run: `generated = delivered + in_flight`."""
+    """Packets over the whole run: `generated = delivered + lost + in_flight`."""
 
     generated: int
     refused: int
     injected: int
     delivered: int
+    #: Lost for want of room.
+    lost: int = 0
     in_flight: int
     measured: int
 
@@ -123,6 +125,30 @@ class LinkUse(Part):
     max: float
 
 
+class PauseUse(Part):
+    """Pauses and losses on the links of one class, over the whole run but for the shares of time."""
+
+    #: Link class of the topology, or `host`; `class` in the files.
+    link_class: str = Field(alias="class")
+    links: int
+    frames: int
+    stops: int
+    paused_mean: float
+    paused_max: float
+    buffer_max: int
+    buffer: int
+    xoff: int | None
+    lost_packets: int
+    lost_phits: int
+
+
+class FlowControlUse(Part):
+    """What a flow control that pauses or loses packets did, in words and by link class."""
+
+    says: list[str]
+    links: list[PauseUse]
+
+
 class Work(Part):
     """Work done by the whole run: cycles simulated, switch traversals."""
 
@@ -177,6 +203,8 @@ class Outcome(Part):
     work: Work
     #: None without a workload.
     workload: WorkloadOutcome | None = None
+    #: What the flow control did, where it pauses or loses packets.
+    flow_control: FlowControlUse | None = None
 
     _path_kinds: list[str] = PrivateAttr()
     _series: dict[str, Any] | None = PrivateAttr()
@@ -253,7 +281,10 @@ class Outcome(Part):
         lists = {"paths": "kind", "links": "class"}
         if self.workload is not None:
             _flatten("workload", self.workload.scalars(), flat)
-        unknown = {"workload"} | ({"trend"} if self.trend is None else set())
+        for link in self.flow_control.links if self.flow_control else []:
+            used = link.model_dump(exclude={"link_class"})
+            _flatten(f"flow_control.{link.link_class}", used, flat)
+        unknown = {"workload", "flow_control"} | ({"trend"} if self.trend is None else set())
         for name, value in self.model_dump(by_alias=True, exclude=unknown).items():
             named = {item.pop(lists[name]): item for item in value} if name in lists else value
             _flatten(name, named, flat)
