@@ -126,7 +126,7 @@ class LinkUse(Part):
 
 
 class PauseUse(Part):
-    """Pauses and losses on the links of one class, over the whole run but for the shares of time."""
+    """Pauses and losses on the links of a class: of the whole run, shares of the measurement."""
 
     #: Link class of the topology, or `host`; `class` in the files.
     link_class: str = Field(alias="class")
@@ -282,7 +282,7 @@ class Outcome(Part):
         if self.workload is not None:
             _flatten("workload", self.workload.scalars(), flat)
         for link in self.flow_control.links if self.flow_control else []:
-            used = link.model_dump(exclude={"link_class"})
+            used = link.model_dump(exclude={"link_class"}, exclude_none=True)
             _flatten(f"flow_control.{link.link_class}", used, flat)
         unknown = {"workload", "flow_control"} | ({"trend"} if self.trend is None else set())
         for name, value in self.model_dump(by_alias=True, exclude=unknown).items():
