@@ -13,7 +13,7 @@ RUST := Cargo.toml Cargo.lock $(SOURCES) $(shell find crates -name Cargo.toml)
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check lint test-rust test-python test-walkthrough bench generate generated lock clean
+.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large bench generate generated lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,7 +25,7 @@ demo: $(VENV)/built ## Run the demo experiment and draw its figures (under 5 min
 
 build: $(VENV)/built ## Build the engine and install the lab into .venv
 
-test: test-rust test-python test-walkthrough ## Run every test
+test: test-rust test-python test-walkthrough test-openflow ## Run every test
 
 check: lint test ## What CI runs: lints, types, generated files, every test
 
@@ -45,6 +45,13 @@ test-python: $(VENV)/developed
 
 test-walkthrough: # What CONTRIBUTING says, done.
 	$(PYTHON) tools/walkthrough.py
+
+test-openflow: $(VENV)/built ## Follow exported tables through a real Open vSwitch, if there is one
+	$(BIN)/python tools/openflow.py
+
+test-openflow-large: $(VENV)/built # The same for 876 switches, and with real frames.
+	$(BIN)/python tools/openflow_large.py
+	$(BIN)/python tools/openflow_frames.py
 
 bench: ## Measure the speed of the engine
 	cargo bench --locked --package deroute

@@ -53,9 +53,10 @@ ALGORITHMS = (
     " spec](spec.md).\n"
 )
 SWITCHES = (
-    "# Switches\n\nSwitches, flow control and queuing schemes, from the heads of their source"
-    " files\n(`make generate`). Every key is in [the spec](spec.md); how classes of flows share the"
-    " VCs out is in\n[experiment files](../experiment-files.md#hot-spots-and-queuing-schemes).\n"
+    "# Switches\n\nSwitches, flow control, congestion and reaction points and queuing schemes,"
+    " from the heads of their\nsource files (`make generate`). Every key is in [the spec](spec.md);"
+    " how classes of flows share the VCs out is in\n[experiment"
+    " files](../experiment-files.md#hot-spots-and-queuing-schemes).\n"
 )
 HEADINGS = ("What it does", "Source", "Parameters")
 
@@ -67,6 +68,8 @@ CATALOGUES = (
     (ALGORITHMS, "traffic", "Traffic patterns", HEADINGS),
     (SWITCHES, "switch", "Switches", (*HEADINGS, "Deadlock freedom")),
     (SWITCHES, "control", "Flow control", (*HEADINGS, "Deadlock freedom")),
+    (SWITCHES, "congestion", "Congestion points", HEADINGS),
+    (SWITCHES, "reaction", "Reaction points", HEADINGS),
     (SWITCHES, "queuing", "Queuing schemes", (*HEADINGS, "Deadlock freedom")),
 )
 

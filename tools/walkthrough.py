@@ -72,7 +72,12 @@ def main() -> None:
     shares = {path["kind"]: path["share"] for path in outcomes["timid"]["paths"]}
     if not 0 < shares["-gl"] < 1:
         sys.exit(f"the toy algorithm has paths {shares}")
-    print(f"walkthroughs: {', '.join(outcomes)} are steady; {shares['-gl']:.0%} detours")
+    links = outcomes["on_off"]["flow_control"]["links"]
+    stops = sum(link["stops"] for link in links)
+    if not stops or any(link["lost_packets"] for link in links):
+        sys.exit(f"the toy flow control does {links}")
+    did = f"{shares['-gl']:.0%} detours, {stops} stops"
+    print(f"walkthroughs: {', '.join(outcomes)} are steady; {did}")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ class SpecError(ValueError):
 class SimulationError(RuntimeError):
     """A simulation stopped because of what it found: a deadlock or a broken invariant."""
 
-def check(spec: str) -> tuple[int, int | None, int]: ...
+def check(spec: str) -> tuple[int, int | None, int, tuple[int, int, int] | None]: ...
 def simulate(
     spec: str,
     threads: int = 1,

@@ -12,6 +12,7 @@ from deroute.errors import InputError, SpecError, parse_path
 from deroute.files import read_document
 from deroute.results import Outcome
 from deroute.spec import canonical
+from deroute.warmup import Ramp
 
 _T = TypeVar("_T")
 Progress = Callable[[int, int], object]
@@ -19,19 +20,22 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """Memory that a simulation takes."""
+    """What a simulation takes."""
 
-    #: At once, in bytes.
+    #: Memory at once, in bytes.
     fixed_bytes: int
     #: With every queue full; None if a queue is unlimited.
     worst_bytes: int | None
     #: Phits of all messages of the workload: what the time of a run follows.
     message_phits: int = 0
+    #: Times beside the warm-up; None if the spec does not fix it.
+    ramp: Ramp | None = None
 
     @classmethod
     def of(cls, text: str) -> Footprint:
         """Of a canonical spec."""
-        return cls(*_engine.check(text))
+        fixed, worst, phits, times = _engine.check(text)
+        return cls(fixed, worst, phits, None if times is None else Ramp(*times))
 
 
 def check(spec: Mapping[str, Any] | Path | str) -> Footprint:

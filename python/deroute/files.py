@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from deroute import errors, matrices
+from deroute import errors, matrices, presets
 from deroute.errors import DocumentPath, InputError, parse_path
 from deroute.spec import read_toml
 
@@ -14,6 +14,7 @@ from deroute.spec import read_toml
 def read_document(file: Path) -> tuple[dict[str, Any], str]:
     """The document in a TOML file, with the files that it refers to read, and its text."""
     document, text = read_toml(file)
+    document = presets.extended(document, file, text)
     for table, key, place in _references(document, ()):
         reader = _READERS[str(parse_path(key)[-1])]
         name = table[key]["file"]
@@ -49,7 +50,7 @@ def _is_reference(value: Any) -> bool:
 
 def _rows(file: Path) -> Iterator[tuple[int, list[str]]]:
     """The words of each line that has some, and its number; `#` begins a comment."""
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(matrices.content(file).splitlines(), 1):
         words = line.partition("#")[0].split()
         if words:
             yield number, words

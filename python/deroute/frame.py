@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 from pydantic import ValidationError
 
-from deroute import _engine
+from deroute import _engine, reference
 from deroute.errors import InputError, Problem
 from deroute.experiment import Experiment, Point
 from deroute.results import Outcome
@@ -27,13 +27,14 @@ class Results:
     """Finished points of an experiment."""
 
     experiment: Experiment
-    #: One row per finished point: a column per axis, `seed`, and the scalars of the outcome.
+    #: One row per finished point: a column per axis, `seed`, and the scalars of the outcome; with a
+    #: reference also how it compares (`relative.accepted`, or `relative.slowdown` of a workload).
     frame: pl.DataFrame
     #: Outcomes of the rows, in their order. Arrays are read when they are asked for.
     outcomes: Sequence[Outcome]
     #: Versions of the engine that computed them.
     engine: str
-    #: Points of the experiment that are not finished.
+    #: Points of the experiment that are not finished, and references.
     missing: Sequence[Point]
     #: Where they are.
     directory: Path
@@ -52,12 +53,21 @@ def load_results(directory: Path | str) -> Results:
         experiment = Experiment.from_document(store.experiment(), path=_copy(directory))
         stored = _newest(store.points())
     finished = [(point, stored[point.key]) for point in experiment.points if point.key in stored]
-    missing = [point for point in experiment.points if point.key not in stored]
+    compared = reference.references(experiment, experiment.points)
+    wanted = [*experiment.points, *reference.distinct(compared)]
+    missing = [point for point in wanted if point.key not in stored]
     outcomes = [_outcome(directory / FILE, row) for _, row in finished]
-    rows = [
-        _labels(point) | outcome.scalars()
-        for (point, _), outcome in zip(finished, outcomes, strict=True)
-    ]
+    others = {
+        key: _outcome(directory / FILE, stored[other.key])
+        for key, other in compared.items()
+        if other.key in stored
+    }
+    rows = []
+    for (point, _), outcome in zip(finished, outcomes, strict=True):
+        row = _labels(point) | outcome.scalars()
+        if compared:
+            row |= reference.relative(outcome, others.get(point.key))
+        rows.append(row)
     frame = pl.DataFrame(rows, infer_schema_length=None)
     engines = sorted({row.engine for _, row in finished}) or [_engine.VERSION]
     day = max((row.finished_at for _, row in finished), default="").partition(" ")[0]
@@ -84,7 +94,9 @@ def _outcome(file: Path, row: Stored) -> Outcome:
     try:
         return Outcome.read(row.outcome, partial(read_arrays, file, row.key, row.engine))
     except (ValidationError, ValueError, KeyError, TypeError) as error:
-        message = f"the result of the point {row.key} cannot be read: {error}"
+        reason = str(error).partition("\n")[0]
+        message = f"the result of the point {row.key} cannot be read: {reason}; `deroute repair`"
+        message += f" {file.parent} drops it, so that the next run computes it again"
         raise InputError([Problem(message, file=file)]) from error
 
 

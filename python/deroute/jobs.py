@@ -109,6 +109,8 @@ def ranks_frame(arrays: dict[str, JobArrays]) -> pl.DataFrame:
 
 
 def _frame(index: str, names: tuple[str, ...], arrays: dict[str, JobArrays]) -> pl.DataFrame:
+    if not arrays:
+        raise ValueError("the spec asked for no workload")
     frames = [
         pl.DataFrame({name.partition("_")[2]: getattr(each, name) for name in names})
         .with_row_index(index)

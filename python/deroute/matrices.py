@@ -17,6 +17,8 @@ from deroute.errors import DocumentPath
 #: Decimals and digits that a weight may have; sums of whole weights stay below 2^64.
 _DIGITS = 18
 _MOST = 2**63
+#: Of a file: a matrix of 10,000 hosts with weights of five digits has 600 MB.
+_MOST_BYTES = 10**9
 
 
 class Lines(list[Any]):
@@ -80,10 +82,18 @@ def matrix(file: Path) -> dict[str, Any]:
     return {"rows": Lines([[next(whole) for _ in row] for row in rows], file, lines)}
 
 
+def content(file: Path) -> str:
+    """The text of a file. Raises `ValueError` if it is larger than any list or matrix would be."""
+    size = file.stat().st_size
+    if size > _MOST_BYTES:
+        raise ValueError(f"has {size:,} bytes, more than {_MOST_BYTES:,}")
+    return file.read_text(encoding="utf-8-sig")
+
+
 def _cells(file: Path) -> Iterator[tuple[int, list[str]]]:
     """The cells of each line that has some, and its number; without a heading."""
     first = True
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(content(file).splitlines(), 1):
         text = line.partition("#")[0].strip()
         if not text:
             continue

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from deroute import _engine, figures, rules
+from deroute import cost, figures, reference, rules, warmup
 from deroute.analysis import SEED
 from deroute.api import Footprint
 from deroute.errors import DocumentPath, InputError, Problem, SpecError
-from deroute.executors.local import cores
-from deroute.experiment import Experiment, Label, Point
+from deroute.experiment import Experiment, Point
 from deroute.figures import FigureError, FigureTable
 from deroute.files import read_document
+from deroute.machine import cores
+from deroute.reader import Label
 from deroute.spec import canonical, in_order
 
 #: Problems shown at once.
 _SHOWN = 5
-#: Points that a probe runs, and the seconds that it gives each.
-_PROBES = 4
-_PROBE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +30,19 @@ class Checked:
     experiment: Experiment
     #: Points that differ in their spec.
     points: Sequence[Point]
+    #: Further points, with which these are compared.
+    references: Sequence[Point]
     #: The largest of them.
     footprint: Footprint
+    #: What is possible and yet doubtful.
+    warnings: Sequence[Problem]
+    #: Relative cost of each point, by its key.
+    weights: Mapping[str, float]
+
+    @property
+    def runs(self) -> list[Point]:
+        """All that is to be simulated."""
+        return [*self.points, *self.references]
 
 
 def check_file(file: Path) -> Checked:
@@ -62,19 +70,27 @@ def check_experiment(experiment: Experiment, known: Sequence[Problem] = ()) -> C
         results = list(pool.map(_check, _distinct(points)))
     wrong = {key: result for key, result in results if isinstance(result, SpecError)}
     problems += _spec_problems(experiment, points, wrong)
+    others = [] if wrong else reference.distinct(reference.references(experiment, points))
     if not wrong:
+        problems += _reference_problems(experiment, others)
         problems += rules.base_problems(experiment)
         problems += rules.group_problems(experiment, tables)
     if problems:
         raise InputError(_at_most(problems))
-    prints = [result for _, result in results if isinstance(result, Footprint)]
+    known_prints = {key: each for key, each in results if isinstance(each, Footprint)}
+    prints = list(known_prints.values())
     worst = [each.worst_bytes for each in prints]
     largest = Footprint(
         max(each.fixed_bytes for each in prints),
         None if None in worst else max(each for each in worst if each is not None),
         max(each.message_phits for each in prints),
     )
-    return Checked(experiment, points, largest)
+    of_points = [(point, known_prints[_without_seed(point)]) for point in points]
+    ramps = [(point, footprint.ramp) for point, footprint in of_points]
+    warnings = list(warmup.short_warmups(experiment, ramps))
+    weights = {point.key: cost.weight(point, footprint) for point, footprint in of_points}
+    weights |= {each.key: cost.weight(each, Footprint.of(each.canonical)) for each in others}
+    return Checked(experiment, points, others, largest, warnings, weights)
 
 
 def _at_most(problems: Sequence[Problem]) -> list[Problem]:
@@ -166,6 +182,17 @@ def _spec_problems(
     return list(problems.values())
 
 
+def _reference_problems(experiment: Experiment, points: Sequence[Point]) -> list[Problem]:
+    """What keeps references from running, each mistake once."""
+    problems = {}
+    for _, spec in _distinct(points):
+        result = _check(("", spec))[1]
+        if isinstance(result, SpecError):
+            message = f"the reference of a point is impossible: {result.path}: {result.message}"
+            problems[message] = experiment.problem(("reference",), message, result.choices)
+    return list(problems.values())
+
+
 def _every_label(points: Sequence[Point]) -> Iterator[Point]:
     """Points that have every label of all of them, but not every combination."""
     seen: set[tuple[str, Label]] = set()
@@ -187,51 +214,3 @@ def _spec_problem(
     if place[0] != "base" and error.path:
         note = f"sets {error.path}; {note}"
     return experiment.problem(place, error.message, error.choices, note)
-
-
-def weight(point: Point) -> float:
-    """Relative cost of a point: the packets it moves, and a little for being there."""
-    if "workload" in point.spec:
-        # Phits, and the cycles that pass while there are none.
-        return 10_000.0 + Footprint.of(point.canonical).message_phits
-    load = point.spec.get("traffic", {}).get("load", 0)
-    return 0.05 + float(load)
-
-
-def estimate_seconds(points: Sequence[Point], jobs: int) -> float:
-    """Seconds that the points will take, from running a few of them for a second each.
-
-    The probe starts from an empty network, so it is a little optimistic.
-    """
-    if not points:
-        return 0.0
-    ordered = sorted(points, key=weight)
-    count = min(_PROBES, len(ordered))
-    chosen = [ordered[(2 * index + 1) * len(ordered) // (2 * count)] for index in range(count)]
-    with ThreadPoolExecutor(max(1, min(jobs, cores()))) as pool:
-        seconds = list(pool.map(_probe, chosen))
-    rate = sum(seconds) / sum(weight(point) for point in chosen)
-    total = rate * sum(weight(point) for point in points)
-    return max(total / jobs, *seconds)
-
-
-class _Enough(Exception):
-    """The probe knows what it wanted to know."""
-
-
-def _probe(point: Point) -> float:
-    """Seconds that a point takes, extrapolated."""
-    begin = time.perf_counter()
-    fraction = 1.0
-
-    def watch(cycle: int, of: int) -> None:
-        nonlocal fraction
-        fraction = cycle / of
-        if time.perf_counter() - begin > _PROBE_SECONDS:
-            raise _Enough
-
-    try:
-        _engine.simulate(point.canonical, progress=watch)
-    except _Enough:
-        return (time.perf_counter() - begin) / fraction
-    return time.perf_counter() - begin

@@ -6,6 +6,7 @@ Times are in cycles, relative to the beginning of the measurement.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -36,6 +37,17 @@ class Series:
     by_generation: SeriesColumns
     #: By the cycle in which a packet was delivered.
     by_delivery: SeriesColumns
+
+    def to_polars(self) -> pl.DataFrame:
+        """A row per bin, with its first cycle."""
+        columns = {
+            f"{kind}.{name}": getattr(getattr(self, kind), name)
+            for kind in ("by_generation", "by_delivery")
+            for name in SeriesColumns.__dataclass_fields__
+        }
+        frame = pl.DataFrame(columns)
+        start = pl.int_range(pl.len(), dtype=pl.Int64) * self.width + self.start
+        return frame.select(start.alias("cycle"), pl.all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +128,13 @@ class CongestionSeries:
         """A row per sample."""
         names = ("trees", "depth", "buffers", "hosts", "queued", "held", "blocked")
         return pl.DataFrame({"cycle": self.cycles} | {name: getattr(self, name) for name in names})
+
+    def to_json(self) -> dict[str, Any]:
+        """As the engine writes it."""
+        lists = self.to_polars().drop("cycle").to_dict(as_series=False)
+        trees = {"roots": self.roots_to_polars(), "members": self.members_to_polars()}
+        tables = {name: frame.to_dicts() for name, frame in trees.items()}
+        return {"start": self.start, "width": self.width} | lists | tables
 
     def roots_to_polars(self) -> pl.DataFrame:
         """A row per tree; `host` is null if the root leads to a router."""

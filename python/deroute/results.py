@@ -11,22 +11,23 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr
 
-from deroute.jobs import (
-    JobArrays,
-    Part,
-    Percentile,
-    WorkloadOutcome,
-    iterations_frame,
-    ranks_frame,
+from deroute.ethernet import (
+    CongestionPointUse,
+    FlowControlUse,
+    NotificationUse,
+    ReactionPointUse,
 )
+from deroute.jobs import JobArrays, Part, WorkloadOutcome, iterations_frame, ranks_frame
+from deroute.queues import PauseSeries, QueueSeries, pause_series, queue_series
 from deroute.records import AgentSeries, CongestionSeries, Series, SeriesColumns
+from deroute.streams import Latency, ResequencingUse, StreamOutcome, streams_frame
 
 RawArrays = Mapping[str, NDArray[Any]]
 Scalar = str | int | float
@@ -71,21 +72,6 @@ class Packets(Part):
     measured: int
 
 
-class Latency(Part):
-    """Latency from generation to the consumption of the last phit, in cycles."""
-
-    mean: float
-    ci95: float
-    #: Length of the measurement in correlation times, roughly; 0 in results of versions before 0.6.
-    correlation_times: float = 0.0
-    injection_mean: float
-    network_mean: float
-    min: int
-    max: int
-    percentiles: list[Percentile]
-    histogram_error: float
-
-
 class Trend(Part):
     """Rise of straight lines through latency and packets in the network, as fractions of their
     means, from the beginning to the end of the measurement.
@@ -125,30 +111,6 @@ class LinkUse(Part):
     max: float
 
 
-class PauseUse(Part):
-    """Pauses and losses on the links of a class: of the whole run, shares of the measurement."""
-
-    #: Link class of the topology, or `host`; `class` in the files.
-    link_class: str = Field(alias="class")
-    links: int
-    frames: int
-    stops: int
-    paused_mean: float
-    paused_max: float
-    buffer_max: int
-    buffer: int
-    xoff: int | None
-    lost_packets: int
-    lost_phits: int
-
-
-class FlowControlUse(Part):
-    """What a flow control that pauses or loses packets did, in words and by link class."""
-
-    says: list[str]
-    links: list[PauseUse]
-
-
 class Work(Part):
     """Work done by the whole run: cycles simulated, switch traversals."""
 
@@ -176,9 +138,13 @@ class Arrays:
     link_at: NDArray[np.uint32]
 
 
-Table = Literal[
-    "summary", "hosts", "routers", "links", "series", "agents", "congestion", "iterations", "ranks"
-]
+Records = Literal["series", "agents", "congestion", "queues", "pauses", "iterations", "ranks"]
+Table = Literal["summary", "hosts", "routers", "links", "streams"] | Records
+
+
+#: What is recorded in time, or of every link, where the spec asks for it.
+_RECORDS = ("series", "agents", "congestion", "queues", "pauses")
+_Record = TypeVar("_Record")
 
 
 class Outcome(Part):
@@ -203,13 +169,22 @@ class Outcome(Part):
     work: Work
     #: None without a workload.
     workload: WorkloadOutcome | None = None
+    #: What each stream of the traffic did.
+    streams: list[StreamOutcome] = Field(default_factory=list)
+    #: What receiving hosts did to put packets in order; None unless `network.nic.resequencing`.
+    resequencing: ResequencingUse | None = None
     #: What the flow control did, where it pauses or loses packets.
     flow_control: FlowControlUse | None = None
+    #: What the congestion points did, if there are any.
+    congestion_point: CongestionPointUse | None = None
+    #: What congestion points that send notifications did, if there are any.
+    notifications: NotificationUse | None = None
+    #: What the reaction points of hosts did, if there are any.
+    reaction_point: ReactionPointUse | None = None
 
     _path_kinds: list[str] = PrivateAttr()
-    _series: dict[str, Any] | None = PrivateAttr()
-    _agents: dict[str, Any] | None = PrivateAttr()
-    _congestion: dict[str, Any] | None = PrivateAttr()
+    #: What the engine says of each record, beside its arrays; None of one that was not asked for.
+    _heads: dict[str, dict[str, Any] | None] = PrivateAttr()
     _load: Callable[[], RawArrays] = PrivateAttr()
 
     @classmethod
@@ -217,16 +192,14 @@ class Outcome(Part):
         """From the engine's JSON; `load_arrays` is called when an array is first asked for."""
         scalars = json.loads(text)
         path_kinds = scalars.pop("arrays")["path_kinds"]
-        series = scalars.pop("series")
-        # Results of the first versions have none.
-        agents = scalars.pop("agents", None)
-        congestion = scalars.pop("congestion", None)
+        # Results of the first versions have fewer.
+        heads = {name: scalars.pop(name, None) for name in _RECORDS}
         for job in (scalars.get("workload") or {"jobs": []})["jobs"]:
             del job["arrays"]
+        for stream in scalars.get("streams", []):
+            stream.pop("series", None)
         outcome = cls.model_validate(scalars)
-        outcome._path_kinds, outcome._load = path_kinds, load_arrays
-        outcome._series, outcome._agents = series, agents
-        outcome._congestion = congestion
+        outcome._path_kinds, outcome._load, outcome._heads = path_kinds, load_arrays, heads
         return outcome
 
     @cached_property
@@ -241,31 +214,55 @@ class Outcome(Part):
     @cached_property
     def series(self) -> Series | None:
         """Time series; None unless the spec asks for them in `probes.series`."""
-        if self._series is None:
+        head = self._heads["series"]
+        if head is None:
             return None
         return Series(
-            start=self._series["start"],
-            width=self._series["width"],
+            start=head["start"],
+            width=head["width"],
             by_generation=SeriesColumns(**_below(self._raw, "series.by_generation.")),
             by_delivery=SeriesColumns(**_below(self._raw, "series.by_delivery.")),
         )
 
     @cached_property
+    def stream_series(self) -> dict[str, SeriesColumns]:
+        """By delivery, for each stream, in the bins of `series`; empty unless there are any."""
+        names = (
+            [stream.name for stream in self.streams] if self._heads["series"] is not None else []
+        )
+        return {name: SeriesColumns(**_below(self._raw, f"streams.{name}.")) for name in names}
+
+    def stream(self, name: str) -> StreamOutcome:
+        """The stream of this name."""
+        return next(stream for stream in self.streams if stream.name == name)
+
+    @cached_property
     def agents(self) -> AgentSeries | None:
         """State of the routing agents in time; None unless the spec asks for `probes.agents`."""
-        if self._agents is None:
-            return None
-        arrays: dict[str, Any] = self._agents | _below(self._raw, "agents.")
-        return AgentSeries(**arrays)
+        head = self._heads["agents"]
+        arrays: dict[str, Any] = _below(self._raw, "agents.") if head else {}
+        return None if head is None else AgentSeries(**head | arrays)
 
     @cached_property
     def congestion(self) -> CongestionSeries | None:
         """Congestion trees in time; None unless the spec asks for `probes.congestion`."""
-        if self._congestion is None:
+        head = self._heads["congestion"]
+        if head is None:
             return None
         arrays: dict[str, Any] = _below(self._raw, "congestion.")
-        start, width = self._congestion["start"], self._congestion["width"]
-        return CongestionSeries(start=start, width=width, **arrays)
+        return CongestionSeries(start=head["start"], width=head["width"], **arrays)
+
+    @cached_property
+    def queues(self) -> QueueSeries | None:
+        """Lengths of queues in time; None unless the spec asks for `probes.queues`."""
+        head = self._heads["queues"]
+        return None if head is None else queue_series(head, _below(self._raw, "queues."))
+
+    @cached_property
+    def pauses(self) -> PauseSeries | None:
+        """Pauses of every link and VC; None unless the spec asks for `probes.pauses`."""
+        head = self._heads["pauses"]
+        return None if head is None else pause_series(head, _below(self._raw, "pauses."))
 
     @cached_property
     def jobs(self) -> dict[str, JobArrays]:
@@ -281,10 +278,24 @@ class Outcome(Part):
         lists = {"paths": "kind", "links": "class"}
         if self.workload is not None:
             _flatten("workload", self.workload.scalars(), flat)
+        if self.flow_control is not None:
+            flat["flow_control.says"] = "; ".join(self.flow_control.says)
         for link in self.flow_control.links if self.flow_control else []:
             used = link.model_dump(exclude={"link_class"}, exclude_none=True)
             _flatten(f"flow_control.{link.link_class}", used, flat)
-        unknown = {"workload", "flow_control"} | ({"trend"} if self.trend is None else set())
+        if (marks := self.congestion_point) is not None:
+            shares = {"marked": marks.marked, "marked_share": marks.marked_share}
+            _flatten("congestion_point", shares, flat)
+        if (told := self.notifications) is not None:
+            counts = {"sent": told.sent, "received": told.received, "lost": told.lost}
+            _flatten("notifications", counts, flat)
+        if (reaction := self.reaction_point) is not None:
+            _flatten("reaction_point", reaction.model_dump(exclude={"says"}), flat)
+        for stream in self.streams:
+            _flatten(f"streams.{stream.name}", stream.scalars(), flat)
+        unknown = {"workload", "streams", "flow_control", "congestion_point"}
+        unknown |= {"notifications", "reaction_point"}
+        unknown |= {name for name in ("trend", "resequencing") if getattr(self, name) is None}
         for name, value in self.model_dump(by_alias=True, exclude=unknown).items():
             named = {item.pop(lists[name]): item for item in value} if name in lists else value
             _flatten(name, named, flat)
@@ -292,10 +303,11 @@ class Outcome(Part):
 
     def to_polars(self, table: Table = "summary") -> pl.DataFrame:
         """The outcome as a frame: one row of scalars (`summary`), or one row per host, router,
-        link (needs `probes.links`), bin of the time series (needs `probes.series`), sample and
-        router (`agents`, needs `probes.agents`; see `AgentSeries.to_polars`), sample of the
-        congestion trees (needs `probes.congestion`), or iteration or rank of a job (needs a
-        `workload`).
+        link (needs `probes.links`), stream (needs `traffic.stream`), bin of the time series (needs
+        `probes.series`), sample and router (`agents`, needs `probes.agents`; see
+        `AgentSeries.to_polars`), sample of the congestion trees (needs `probes.congestion`), sample
+        and queue (needs `probes.queues`), link and VC (`pauses`, needs `probes.pauses`), or
+        iteration or rank of a job (needs a `workload`).
         """
         arrays = self.arrays
         match table:
@@ -311,19 +323,19 @@ class Outcome(Part):
             case "links":
                 router, port = arrays.link_at.T
                 return pl.DataFrame({"router": router, "port": port, "use": arrays.link_use})
+            case "streams":
+                return streams_frame(self.streams)
             case "series":
-                return _series_frame(self.series)
+                return _asked(self.series, "time series", table).to_polars()
             case "agents":
-                if self.agents is None:
-                    raise ValueError("the spec asked for no state of the agents (probes.agents)")
-                return self.agents.to_polars()
+                return _asked(self.agents, "state of the agents", table).to_polars()
             case "congestion":
-                if self.congestion is None:
-                    raise ValueError("the spec asked for no congestion trees (probes.congestion)")
-                return self.congestion.to_polars()
+                return _asked(self.congestion, "congestion trees", table).to_polars()
+            case "queues":
+                return _asked(self.queues, "queues", table).to_polars()
+            case "pauses":
+                return _asked(self.pauses, "pauses", table).to_polars()
             case "iterations" | "ranks":
-                if self.workload is None:
-                    raise ValueError("the spec asked for no workload")
                 return (iterations_frame if table == "iterations" else ranks_frame)(self.jobs)
 
     def to_json(self) -> dict[str, Any]:
@@ -332,28 +344,33 @@ class Outcome(Part):
         document["arrays"] = {"path_kinds": self._path_kinds} | {
             name: array.tolist() for name, array in _below(self._raw, "arrays.").items()
         }
-        document["series"] = None
-        if self._series is not None:
-            document["series"] = {"start": self._series["start"], "width": self._series["width"]}
+        document |= dict.fromkeys(_RECORDS)
+        head = self._heads["series"]
+        if head is not None:
+            document["series"] = {"start": head["start"], "width": head["width"]}
             for kind in ("by_generation", "by_delivery"):
                 columns = _below(self._raw, f"series.{kind}.")
                 document["series"][kind] = {name: all.tolist() for name, all in columns.items()}
-        document["agents"] = None
-        if self._agents is not None:
+        for stream in document["streams"] if self._heads["series"] is not None else []:
+            columns = _below(self._raw, f"streams.{stream['name']}.")
+            stream["series"] = {name: all.tolist() for name, all in columns.items()}
+        head = self._heads["agents"]
+        if head is not None:
             arrays = {name: all.tolist() for name, all in _below(self._raw, "agents.").items()}
-            document["agents"] = self._agents | arrays
-        document["congestion"] = None
-        if self._congestion is not None:
-            found = self.congestion
-            assert found is not None
-            lists = found.to_polars().drop("cycle").to_dict(as_series=False)
-            trees = {"roots": found.roots_to_polars(), "members": found.members_to_polars()}
-            tables = {name: frame.to_dicts() for name, frame in trees.items()}
-            document["congestion"] = self._congestion | lists | tables
+            document["agents"] = head | arrays
+        for name in ("congestion", "queues", "pauses"):
+            record = getattr(self, name)
+            document[name] = None if record is None else record.to_json()
         for job in (document["workload"] or {"jobs": []})["jobs"]:
             below = _below(self._raw, f"jobs.{job['name']}.")
             job["arrays"] = {name: array.tolist() for name, array in below.items()}
         return document
+
+
+def _asked(record: _Record | None, what: str, probe: str) -> _Record:
+    if record is None:
+        raise ValueError(f"the spec asked for no {what} (probes.{probe})")
+    return record
 
 
 def _below(raw: RawArrays, prefix: str) -> dict[str, NDArray[Any]]:
@@ -362,8 +379,8 @@ def _below(raw: RawArrays, prefix: str) -> dict[str, NDArray[Any]]:
 
 def _flatten(name: str, value: Any, into: dict[str, Scalar]) -> None:
     match value:
-        case {"percent": percent, "cycles": cycles}:
-            into[f"{name.rpartition('.')[0]}.p{percent:g}"] = cycles
+        case {"percent": percent, "cycles": at} | {"percent": percent, "ratio": at}:
+            into[f"{name.rpartition('.')[0]}.p{percent:g}"] = at
         case Mapping():
             for key, item in value.items():
                 _flatten(f"{name}.{key}", item, into)
@@ -378,16 +395,3 @@ def _flatten(name: str, value: Any, into: dict[str, Scalar]) -> None:
 
 def _indexed(name: str, columns: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
     return pl.DataFrame(columns).with_row_index(name)
-
-
-def _series_frame(series: Series | None) -> pl.DataFrame:
-    if series is None:
-        raise ValueError("the spec asked for no time series (probes.series)")
-    columns = {
-        f"{kind}.{name}": getattr(getattr(series, kind), name)
-        for kind in ("by_generation", "by_delivery")
-        for name in SeriesColumns.__dataclass_fields__
-    }
-    frame = pl.DataFrame(columns)
-    start = pl.int_range(pl.len(), dtype=pl.Int64) * series.width + series.start
-    return frame.select(start.alias("cycle"), pl.all())

@@ -8,14 +8,18 @@ from typing import Any
 
 from deroute.api import Footprint
 from deroute.errors import DocumentPath, InputError, Problem, SpecError, parse_path
-from deroute.experiment import NAME, Experiment, Label, Point
+from deroute.experiment import Experiment, Point
 from deroute.figures import FigureTable
+from deroute.figures.completion import SLOWED
+from deroute.figures.line import unknown
 from deroute.figures.path_mix import ROUTER
+from deroute.figures.throughput import RELATIVE
 from deroute.groups import groups, routers_per_group
-from deroute.spec import assign, in_order, microseconds, spec_error
+from deroute.reader import NAME, REFERENCES, Label
+from deroute.spec import assign, cycle_ns, in_order, microseconds, spec_error
 
 #: Kinds of figures whose abscissa is a number.
-_NUMERIC = ("latency", "throughput")
+_NUMERIC = ("latency", "throughput", "line")
 #: Kinds of figures that show a record in time, the probe that makes it, and an example of it.
 _PROBES = {
     "transient": ("series", '"100 ns"'),
@@ -23,11 +27,15 @@ _PROBES = {
     "agents": ("agents", '{ every = "100 ns" }'),
     "congestion": ("congestion", '{ every = "10 us" }'),
     "congestion-map": ("congestion.members", "true"),
+    "queues": ("queues", '{ every = "1 us", ports = { hosts = [0] } }'),
+    "pauses": ("pauses", "true"),
 }
+#: Ends of an ordinate that can be drawn.
+_LEAST_Y, _MOST_Y = 1e-9, 1e12
 _NOTHING = object()
 #: What stands in for an entry that is wrong, to see what else is; the first that is possible.
 _STANDINS = (_NOTHING, 8, 1, "1 MB")
-_DEFAULT_MEASURE, _DEFAULT_CYCLE = 60_000, "1 ns"
+_DEFAULT_MEASURE = 60_000
 
 
 def figure_problems(experiment: Experiment, tables: Mapping[int, FigureTable]) -> Iterator[Problem]:
@@ -39,17 +47,29 @@ def figure_problems(experiment: Experiment, tables: Mapping[int, FigureTable]) -
             message = f"{table.name!r} is not a name; it names files"
             yield experiment.problem((*place, "name"), message, [NAME.pattern])
         limit = table.options.get("y_max")
-        if isinstance(limit, int | float) and not limit > 0:
-            yield experiment.problem((*place, "y_max"), f"{limit} is not above 0")
+        if isinstance(limit, int | float) and not _LEAST_Y <= limit <= _MOST_Y:
+            message = f"{limit} is not the end of an ordinate"
+            allowed = [f"{_LEAST_Y:g} to {_MOST_Y:g}"]
+            yield experiment.problem((*place, "y_max"), message, allowed)
         if table.kind in _NUMERIC and table.x in axes and not _numbers(axes[table.x]):
             numeric = [axis for axis in axes if axis != "seed" and _numbers(axes[axis])]
             steps = (*place, "x") if "x" in experiment.figures[index] else place
             message = f"the labels of {table.x!r} are not numbers"
             yield experiment.problem(steps, message, numeric)
+        if table.kind == "line":
+            column = str(table.options["y"])
+            meant = unknown(column)
+            if meant is not None:
+                message = f"the results have no number `{column}`"
+                yield experiment.problem((*place, "y"), message, meant)
         if table.kind in _PROBES:
             yield from _without_probe(experiment, table, place)
         if table.kind == "completion":
             yield from _without_workload(experiment, table, place)
+        if table.kind == "streams":
+            yield from _without_streams(experiment, table, place)
+        if table.options.get("of") in (RELATIVE, SLOWED):
+            yield from _without_reference(experiment, table, place)
         if table.kind == "path-mix" and table.x != ROUTER and "group" in experiment.figures[index]:
             message = 'only bars per router have a group: `x = "router"`'
             yield experiment.problem((*place, "group"), message)
@@ -70,6 +90,29 @@ def _without_probe(
         message = f"a figure of this kind needs `probes.{probe}` in the spec, such as {example}"
         note = f"missing in {len(bare)} of {len(drawn)} points, first {bare[0]}"
         yield experiment.problem((*place, "kind"), message, note=note if bare[0].labels else "")
+
+
+def _without_reference(
+    experiment: Experiment, table: FigureTable, place: DocumentPath
+) -> Iterator[Problem]:
+    if experiment.reference is None:
+        message = f"{table.options['of']!r} needs a `reference` in the file"
+        choices = [f'reference = "{name}"' for name in REFERENCES]
+        yield experiment.problem((*place, "of"), message, choices)
+    if table.options.get("job") is not None:
+        message = "a slowdown is that of the whole workload"
+        yield experiment.problem((*place, "job"), message, ["nothing"])
+
+
+def _without_streams(
+    experiment: Experiment, table: FigureTable, place: DocumentPath
+) -> Iterator[Problem]:
+    for point in experiment.points:
+        if _is_drawn(point, table) and _entry(point.spec, ("traffic", "stream")) in (_NOTHING, []):
+            message = "a figure of this kind needs streams in the spec: `traffic.stream`"
+            note = f"missing in {point}" if point.labels else ""
+            yield experiment.problem((*place, "kind"), message, note=note)
+            return
 
 
 def _without_workload(
@@ -122,16 +165,20 @@ def group_problems(experiment: Experiment, tables: Mapping[int, FigureTable]) ->
 
 
 def check_changes(spec: Mapping[str, Any]) -> None:
-    """Refuse a change of the traffic after the measurement; the engine accepts the spec."""
+    """Refuse a change of the traffic, or a stream that starts, after the measurement; the engine
+    accepts the spec.
+    """
     if "workload" in spec:  # Nobody knows when it ends.
         return
-    cycle_ns = 1000 * microseconds(spec.get("units", {}).get("cycle", _DEFAULT_CYCLE), 0)
+    cycle = cycle_ns(spec)
     measure = spec.get("run", {}).get("measure", _DEFAULT_MEASURE)
-    end = microseconds(measure, cycle_ns)
-    for index, change in enumerate(spec.get("traffic", {}).get("then", [])):
-        if microseconds(change["at"], cycle_ns) > end * (1 - 1e-9):
-            message = f"{change['at']} is not before the end of the measurement ({measure})"
-            raise spec_error(f"traffic.then[{index}].at", message)
+    end = microseconds(measure, cycle)
+    traffic = spec.get("traffic", {})
+    for entries, key in (("then", "at"), ("stream", "start")):
+        for index, entry in enumerate(traffic.get(entries, [])):
+            if key in entry and microseconds(entry[key], cycle) > end * (1 - 1e-9):
+                message = f"{entry[key]} is not before the end of the measurement ({measure})"
+                raise spec_error(f"traffic.{entries}[{index}].{key}", message)
 
 
 def further_mistakes(spec: Mapping[str, Any], first: SpecError) -> Iterator[SpecError]:
@@ -156,6 +203,9 @@ def further_mistakes(spec: Mapping[str, Any], first: SpecError) -> Iterator[Spec
 def _without(spec: Mapping[str, Any], error: SpecError) -> Iterator[dict[str, Any]]:
     """The spec with stand-ins for the wrong entry."""
     *above, last = parse_path(error.path) or ("",)
+    if error.message.startswith("unknown variant") and _named(spec, error):
+        yield from _renamed(spec, error)
+        return
     for standin in (*_STANDINS, *error.choices[:1]):
         trial: dict[str, Any] = json.loads(in_order(spec))
         if standin is not _NOTHING:
@@ -168,6 +218,22 @@ def _without(spec: Mapping[str, Any], error: SpecError) -> Iterator[dict[str, An
         table = _entry(trial, tuple(above)) if above else trial
         if isinstance(table, dict) and table.pop(str(last), _NOTHING) is not _NOTHING:
             yield trial
+
+
+def _named(spec: Mapping[str, Any], error: SpecError) -> bool:
+    """Whether the wrong entry is the name of a table: what it may be depends on the table."""
+    return isinstance(_entry(spec, parse_path(error.path)), Mapping)
+
+
+def _renamed(spec: Mapping[str, Any], error: SpecError) -> Iterator[dict[str, Any]]:
+    """The spec with the name that was probably meant; none if that is not clear."""
+    meant = Problem(error.message, error.path, tuple(error.choices)).hint()
+    if meant is None:
+        return
+    trial: dict[str, Any] = json.loads(in_order(spec))
+    (parameters,) = _entry(trial, parse_path(error.path)).values()
+    assign(trial, error.path, {meant: parameters})
+    yield trial
 
 
 def base_problems(experiment: Experiment) -> Iterator[Problem]:

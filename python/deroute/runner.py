@@ -12,6 +12,7 @@ from deroute import _engine
 from deroute.executors import Done, Event, Executor, Failed
 from deroute.experiment import Experiment, Point
 from deroute.store import FILE, Store, Stored
+from deroute.writing import whole
 
 #: Copy of the experiment file in the result directory.
 COPY = "experiment.toml"
@@ -81,4 +82,5 @@ def _stored(event: Done) -> Stored:
 
 def _copy(source: Path, target: Path) -> None:
     if not target.exists() or not source.samefile(target):
-        shutil.copyfile(source, target)
+        with whole(target) as draft:
+            shutil.copyfile(source, draft)

@@ -7,6 +7,7 @@ from typing import Any
 
 from deroute import _engine, figures
 from deroute.figures.table import Option
+from deroute.reader import REFERENCES
 
 _LABEL = {"type": ["string", "number"], "description": "What the value is called."}
 
@@ -21,14 +22,20 @@ def experiment_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Deroute experiment",
         "type": "object",
-        "required": ["name", "base"],
+        "required": ["name"],
+        "anyOf": [{"required": ["base"]}, {"required": ["extends"]}],
         "additionalProperties": False,
         "properties": {
             "name": _text("Name of the experiment and of its result directory."),
             "title": _text("Title of tables and figures."),
+            "extends": _text("A network to start from, by its name, or a file with a base."),
             "base": {
                 "description": "A spec. What every point sets on an axis may be left out.",
                 "$ref": "#/$defs/PartialSpec",
+            },
+            "reference": {
+                "description": "What every point is compared with: the same traffic there.",
+                "enum": list(REFERENCES),
             },
             "axis": _tables("Dimensions of the sweep.", _axis()),
             "skip": _tables(
@@ -85,6 +92,10 @@ def _axis() -> dict[str, Any]:
             "path": _text("Spec path that plain values set."),
             "values": {"type": "array", "minItems": 1, "items": {"anyOf": [_LABEL, named]}},
             "range": steps,
+            "overrides": {
+                "type": "boolean",
+                "description": "The axis may set again what an axis before it sets.",
+            },
         },
     }
 
@@ -103,7 +114,12 @@ def _figure() -> dict[str, Any]:
     options: dict[str, Any] = {}
     for kind in kinds:
         for name, option in kind.options.items():
-            options[name] = _option(option)
+            schema = _option(option)
+            # A key of several kinds may have the values that any of them allows.
+            known = options.get(name, {}).get("enum", [])
+            if "enum" in schema:
+                schema["enum"] = list(dict.fromkeys([*known, *schema["enum"]]))
+            options[name] = schema
     axis = "Axis on which this is drawn."
     return {
         "type": "object",

@@ -8,8 +8,11 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from deroute import graphs
 from deroute.errors import InputError, Problem, SpecError, parse_path, show_path
@@ -17,22 +20,50 @@ from deroute.errors import InputError, Problem, SpecError, parse_path, show_path
 Spec = dict[str, Any]
 
 #: Times that quantities may have, in microseconds; a metre of cable is one as well.
-_MICROSECONDS = {"ps": 1e-6, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6, "m": 5e-3}
+_MICROSECONDS = {
+    **{"ps": 1e-6, "ns": 1e-3, "us": 1.0, "\u00b5s": 1.0, "\u03bcs": 1.0, "ms": 1e3, "s": 1e6},
+    **{"m": 5e-3, "km": 5.0},
+}
+#: Duration of a cycle unless the spec says otherwise.
+_DEFAULT_CYCLE = "1 ns"
+#: Levels of tables and lists.
+_DEEPEST = 100
+_DEEP = f"has tables or lists of more than {_DEEPEST} levels, or one that holds itself"
+#: Bits of a whole number; the engine's have up to 64.
+_MOST_BITS = 1000
 _TIME = re.compile(rf"([0-9.]+) *({'|'.join(_MICROSECONDS)})")
 
 
 def read_toml(file: Path) -> tuple[dict[str, Any], str]:
     """The document in a TOML file, and its text."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError([Problem(error.strerror or str(error), file=file)]) from error
     except UnicodeDecodeError as error:
         raise InputError([Problem(f"is not UTF-8 text: {error}", file=file)]) from error
     try:
-        return graphs.resolve(tomllib.loads(text), file.parent), text
-    except tomllib.TOMLDecodeError as error:
+        document = tomllib.loads(text)
+        not_deep(document)
+    except ValueError as error:
         raise InputError([Problem(f"is not TOML: {error}", file=file)]) from error
+    except RecursionError as error:
+        raise InputError([Problem(_DEEP, file=file)]) from error
+    return graphs.resolve(document, file.parent), text
+
+
+def not_deep(document: Any) -> None:
+    """Refuse a document, with a `RecursionError`, whose tables do not end or hardly so."""
+    level = [document]
+    for _ in range(_DEEPEST):
+        below = (value.values() if isinstance(value, Mapping) else value for value in level)
+        tables = (item for items in below for item in items)
+        # Each once, however often it is in others.
+        found = {id(item): item for item in tables if isinstance(item, Mapping | list | tuple)}
+        level = list(found.values())
+        if not level:
+            return
+    raise RecursionError(_DEEP)
 
 
 def assign(spec: Spec, path: str, value: Any) -> None:
@@ -76,17 +107,36 @@ def in_order(spec: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any, path: tuple[str | int, ...]) -> Any:
+    if len(path) > _DEEPEST:
+        raise spec_error(show_path(path[:3]), _DEEP)
     match value:
-        case bool() | int() | str():
-            return value
-        case float() if math.isfinite(value):
-            return int(value) if value.is_integer() and abs(value) < 2**53 else value
+        case bool() | np.bool_():
+            return bool(value)
+        case str():
+            return _text(value, path)
+        case Integral():
+            if int(value).bit_length() > _MOST_BITS:
+                raise spec_error(show_path(path), "the number is too large")
+            return int(value)
+        case Real() if math.isfinite(value):
+            number = float(value)
+            return int(number) if number.is_integer() and abs(number) < 2**53 else number
         case Mapping():
-            return {str(key): _plain(item, (*path, str(key))) for key, item in value.items()}
+            named = {_text(str(key), path): item for key, item in value.items()}
+            return {key: _plain(item, (*path, key)) for key, item in named.items()}
         case list() | tuple():
             return [_plain(item, (*path, index)) for index, item in enumerate(value)]
         case _:
             raise spec_error(show_path(path), f"{value} is neither a finite number nor a text")
+
+
+def _text(text: str, path: tuple[str | int, ...]) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        message = f"{text!a} is no text: half of a character stands alone in it"
+        raise spec_error(show_path(path), message) from None
+    return str(text)
 
 
 def microseconds(time: int | str, cycle_ns: float) -> float:
@@ -95,6 +145,11 @@ def microseconds(time: int | str, cycle_ns: float) -> float:
     if parts is None:
         return float(time) * cycle_ns / 1000
     return float(parts[1]) * _MICROSECONDS[parts[2]]
+
+
+def cycle_ns(spec: Mapping[str, Any]) -> float:
+    """Duration of a cycle of a spec that the engine has accepted."""
+    return 1000 * microseconds(spec.get("units", {}).get("cycle", _DEFAULT_CYCLE), 0)
 
 
 def spec_error(path: str, message: str, choices: tuple[str, ...] = ()) -> SpecError:

@@ -14,21 +14,25 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deroute import lock
 from deroute.errors import InputError, Problem
+from deroute.machine import memory
 
 FILE = "results.sqlite"
 
 #: Marks the file as a Deroute store ("DRTE").
 _APPLICATION_ID = 0x44525445
 _VERSION = 1
-#: Seconds to wait for another process that has the store locked.
-_PATIENCE = 30.0
+#: Seconds to wait for another process that has the store locked: to open it, and to keep a result.
+_PATIENCE, _LONG_PATIENCE = 3.0, 30.0
+_LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+#: Bytes of arrays for each byte that they are packed in: deflate does no better.
+_MOST_PACKED = 1032
 _SHORT_READ = sqlite3.SQLITE_IOERR_SHORT_READ
 _NOT_DAMAGE = (
     sqlite3.SQLITE_FULL,
@@ -86,17 +90,17 @@ class Store:
         """
         file = directory / FILE
         if create:
-            with _explained(file):
+            with explained(file):
                 directory.mkdir(parents=True, exist_ok=True)
             with ExitStack() as held:
-                with _explained(file):
+                with explained(file):
                     held.enter_context(lock.exclusive(directory))
                 yield from cls._writing(file)
             return
         if not file.exists():
             message = "there are no results here; `deroute run FILE` makes them"
             raise InputError([Problem(message, file=file)])
-        with _explained(file):
+        with explained(file):
             connection = _reader(file)
         try:
             yield cls(connection, file)
@@ -105,12 +109,13 @@ class Store:
 
     @classmethod
     def _writing(cls, file: Path) -> Iterator[Store]:
-        with _explained(file):
+        with explained(file):
             connection = sqlite3.connect(file, timeout=_PATIENCE, isolation_level=None)
         try:
             store = cls(connection, file)
-            with _explained(file):
+            with explained(file):
                 store._prepare()
+                connection.execute(f"PRAGMA busy_timeout = {1000 * _LONG_PATIENCE:.0f}")
             yield store
             # One plain file then holds everything, which can be read anywhere; not while others
             # are reading it.
@@ -123,12 +128,12 @@ class Store:
     def _prepare(self) -> None:
         run = self._connection.execute
         if not _is_empty(self._connection):
-            _check(self._connection)
+            check(self._connection)
         run("PRAGMA journal_mode = WAL")
         run("PRAGMA synchronous = FULL")
         with self._transaction():
             if _is_empty(self._connection):
-                _make_tables(self._connection)
+                make_tables(self._connection)
 
     def set_experiment(self, document: Mapping[str, Any]) -> None:
         """Remember which experiment the results belong to, as it was last run."""
@@ -138,7 +143,7 @@ class Store:
 
     def experiment(self) -> dict[str, Any]:
         """The experiment as it was last run."""
-        with _explained(self.file):
+        with explained(self.file):
             row = self._connection.execute("SELECT document FROM experiment").fetchone()
             if row is None:
                 raise sqlite3.DatabaseError("it names no experiment")
@@ -147,7 +152,7 @@ class Store:
 
     def keys(self, engine: str) -> set[str]:
         """Keys of the points that this version of the engine has finished."""
-        with _explained(self.file):
+        with explained(self.file):
             rows = self._connection.execute("SELECT key FROM points WHERE engine = ?", (engine,))
             return {key for (key,) in rows}
 
@@ -165,12 +170,12 @@ class Store:
     def points(self) -> list[Stored]:
         """Every finished point, the oldest first."""
         query = "SELECT key, engine, spec, outcome, seconds, finished_at FROM points ORDER BY rowid"
-        with _explained(self.file):
+        with explained(self.file):
             return [Stored(*row) for row in self._connection.execute(query)]
 
     @contextmanager
     def _transaction(self) -> Iterator[Any]:
-        with _explained(self.file):
+        with explained(self.file):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection.execute
@@ -188,14 +193,15 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
     return not tables
 
 
-def _make_tables(connection: sqlite3.Connection) -> None:
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make an empty store of an empty database."""
     for statement in _TABLES.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 
-def _check(connection: sqlite3.Connection) -> None:
+def check(connection: sqlite3.Connection) -> None:
     """That it is a store, of this version, and whole."""
     (identity,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -217,6 +223,8 @@ def _reader(file: Path) -> sqlite3.Connection:
     try:
         return _read_only(file, "mode=ro")
     except sqlite3.OperationalError as error:
+        if _code(error) in _LOCKED:  # It may be written to at this very moment.
+            raise
         try:
             return _read_only(file, "mode=ro&immutable=1")
         except sqlite3.OperationalError:
@@ -228,7 +236,7 @@ def _read_only(file: Path, options: str) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
     try:
         if not _is_empty(connection):
-            _check(connection)
+            check(connection)
             return connection
     except BaseException:
         connection.close()
@@ -236,19 +244,31 @@ def _read_only(file: Path, options: str) -> sqlite3.Connection:
     connection.close()
     # A run has only just begun.
     empty = sqlite3.connect(":memory:", isolation_level=None)
-    _make_tables(empty)
+    make_tables(empty)
     return empty
 
 
 def read_arrays(file: Path, key: str, engine: str) -> dict[str, NDArray[Any]]:
     """Arrays of one finished point."""
     query = "SELECT arrays FROM points WHERE key = ? AND engine = ?"
-    with Store.open(file.parent) as store, _explained(file):
+    with Store.open(file.parent) as store, explained(file):
         row = store._connection.execute(query, (key, engine)).fetchone()
         if row is None:
             raise sqlite3.DatabaseError(f"the point {key} has gone")
-        with np.load(io.BytesIO(row[0]), allow_pickle=False) as archive:
+        return unpacked(row[0])
+
+
+def unpacked(packed: bytes) -> dict[str, NDArray[Any]]:
+    """The arrays of a record. Raises `ValueError` or `BadZipFile` if it is no such thing."""
+    with ZipFile(io.BytesIO(packed)) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > min(_MOST_PACKED * len(packed), memory()):
+        raise ValueError(f"its arrays would unpack from {len(packed):,} to {size:,} bytes")
+    try:
+        with np.load(io.BytesIO(packed), allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
+    except MemoryError as error:
+        raise ValueError(f"its arrays do not fit into memory: {error}") from error
 
 
 def _fields(point: Stored) -> tuple[str, str, str, str]:
@@ -256,16 +276,18 @@ def _fields(point: Stored) -> tuple[str, str, str, str]:
 
 
 @contextmanager
-def _explained(file: Path) -> Iterator[None]:
+def explained(file: Path) -> Iterator[None]:
     """Turns what SQLite and the file system complain about into an input error."""
     try:
         yield
     except (sqlite3.DatabaseError, OSError, ValueError, BadZipFile) as error:
         message = f"cannot be used as a result store: {error}"
-        if file.exists() and _is_damage(error):
+        if _code(error) in _LOCKED:
+            message += ". Another process holds it: try again when that has ended"
+        elif file.exists() and _is_damage(error):
             message += (
-                ". It was left as it is: move it away to start anew, or try"
-                " `sqlite3 FILE .recover` to save what is in it"
+                f". It was left as it is: `deroute repair {file.parent}` saves what is in it, or"
+                " move it away to start anew"
             )
         raise InputError([Problem(message, file=file)]) from error
 
@@ -276,3 +298,9 @@ def _is_damage(error: Exception) -> bool:
         return False
     code = getattr(error, "sqlite_errorcode", None)
     return code is None or code == _SHORT_READ or code & 0xFF not in _NOT_DAMAGE
+
+
+def _code(error: Exception) -> int | None:
+    """What SQLite calls the error, without its details."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF

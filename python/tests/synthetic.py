@@ -10,6 +10,7 @@ import polars as pl
 
 from deroute.figures import Study
 from deroute.jobs import WorkloadOutcome
+from deroute.queues import PauseSeries, QueueSeries
 from deroute.records import AgentSeries, CongestionSeries
 
 KINDS = ("minimal", "lgl", "lg-", "-gl", "-g-")
@@ -42,6 +43,7 @@ def outcome(routing: str, load: float, noise: np.random.Generator, *, series: bo
     return SimpleNamespace(
         verdict=SimpleNamespace(state="saturated" if saturated else "steady", reasons=[]),
         cycle_ns=1.0,
+        phit_bytes=10.0,
         size=SimpleNamespace(hosts=6 * ROUTERS * GROUPS),
         measured_from=10_000,
         measured_cycles=20_000,
@@ -64,6 +66,9 @@ def outcome(routing: str, load: float, noise: np.random.Generator, *, series: bo
         series=_series(base, minimal, noise) if series else None,
         agents=_agents(load, noise) if series else None,
         congestion=_congestion(load) if series else None,
+        streams=_streams(load) if series else [],
+        queues=_queues(load) if series else None,
+        pauses=_pauses() if series else None,
     )
 
 
@@ -138,6 +143,33 @@ def _congestion(load: float) -> CongestionSeries:
         roots=np.array(roots, dtype=np.int64),
         members=np.array(members, dtype=np.uint32),
     )
+
+
+def _streams(load: float) -> list[Any]:
+    """A victim that is accepted half of what it offers, and culprits that are accepted all."""
+    return [
+        SimpleNamespace(name=name, link_share=SimpleNamespace(offered=load, accepted=share * load))
+        for name, share in (("victim", 0.5), ("culprits", 1.0))
+    ]
+
+
+def _queues(load: float) -> QueueSeries:
+    """A sawtooth between XON and XOFF, and an empty queue at an output."""
+    samples = np.arange(50)
+    tooth = (400 + 600 * load * np.abs(samples % 10 - 5) / 5).astype(np.uint32)
+    places = [(0, 0, 0, 0, 0, 1200, 900, 500), (0, 0, 0, 1, 0, -1, -1, -1)]
+    phits = np.stack([tooth, np.zeros(50, dtype=np.uint32)], axis=1)
+    return QueueSeries(-100, 10, np.array(places, dtype=np.int64), phits)
+
+
+def _pauses() -> PauseSeries:
+    """Two hosts and a link between routers, which loses packets."""
+    rows = [
+        (-1, -1, 0, 0, 0, 0, 2, 10, 5, 4_000, 900, 100, 0, 0),
+        (-1, -1, 1, 0, 1, 0, 2, 0, 0, 0, 90, 0, 0, 0),
+        (0, 1, 1, 1, -1, 0, 0, 8, 4, 9_000, 1000, 200, 3, 30),
+    ]
+    return PauseSeries(-100, 0, np.array(rows, dtype=np.int64), np.zeros((0, 3), dtype=np.uint32))
 
 
 def study(

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from conftest import EXPERIMENT, ROOT
 from deroute.api import simulate
 from deroute.errors import InputError, parse_path, show_path
-from deroute.experiment import RESERVED, Experiment
+from deroute.experiment import Experiment
 from deroute.plan import check_experiment
+from deroute.reader import RESERVED
 from deroute.schema import experiment_schema
 from deroute.spec import assign, canonical, fingerprint
 
@@ -66,7 +67,17 @@ BAD: list[Mistake] = [
         "VLB",
         "-g-",
     ),
-    ('label = "VLB"', 'label = "MIN"', "axis[0]", "[[axis]]", "twice"),
+    ('label = "VLB"', 'label = "MIN"', "axis[0].values[1]", 'label = "MIN"', "twice"),
+    ("values = [1, 2]", "values = [1, 1.0]", "axis[2].values[1]", "values = [1, 1.0]", "twice"),
+    ("values = [1, 2]", "values = [1, nan]", "axis[2].values[1]", "values = [1, nan]", "finite"),
+    ('path = "run.seed"', 'path = "run.warmup"', "axis[2].name", 'name = "seed"', "run.seed"),
+    (
+        "values = [1, 2]",
+        'values = [1, { label = "again", set = { "run.seed" = 1.0 } }]',
+        "axis[2].values[1]",
+        "again",
+        "one and the same run",
+    ),
     ("step = 0.1", "step = 0", "axis[1].range", "range", "step"),
     ("step = 0.1", "stop = 0.1", "axis[1].range.stop", "range", "step"),
     ("values = [1, 2]", "values = []", "axis[2].values", "values = []", "empty"),
@@ -83,7 +94,15 @@ BAD: list[Mistake] = [
     ('path = "traffic.load"', 'path = "traffic..[load"', "axis[1].path", "path", "not a path"),
     ('name = "routing"', 'name = "state"', "axis[0].name", "state", "column"),
     ('name = "latency"', 'name = "a\\u0000b"', "figure[0].name", "name = ", "names files"),
-    ('series = "routing"', 'series = "routing"\ny_max = 0', "figure[0].y_max", "y_max", "above 0"),
+    ('series = "routing"', 'series = "routing"\ny_max = 0', "figure[0].y_max", "y_max", "1e-09"),
+    (
+        'series = "routing"',
+        'series = "routing"\ny_max = 1e308',
+        "figure[0].y_max",
+        "y_max",
+        "1e+12",
+    ),
+    ('series = "routing"', 'series = "routing"\ny_max = nan', "figure[0].y_max", "y_max", "nan"),
     (
         'series = "routing"',
         'x = "routing"\nseries = "load"',
@@ -151,7 +170,9 @@ def test_shipped_experiments_are_valid(file: Path) -> None:
 
 def test_the_schema_lists_the_keys_of_an_experiment() -> None:
     schema = experiment_schema()
-    assert set(schema["properties"]) == {"name", "title", "base", "axis", "skip", "figure"}
+    assert set(schema["properties"]) == {
+        *("name", "title", "extends", "base", "reference", "axis", "skip", "figure")
+    }
     assert schema["$defs"]["Spec"]["properties"].keys() >= {"network", "routing", "traffic"}
 
 

@@ -55,6 +55,10 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "congestion": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "congestion-map": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "completion": {"panel": "traffic", "where": {"load": 0.5}},
+    "queues": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
+    "pauses": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
+    "line": {"y": "load.accepted", "series": "routing", "panel": "traffic"},
+    "streams": {"panel": "traffic", "where": {"load": 0.5}},
 }
 
 
@@ -284,6 +288,17 @@ def test_bars_of_completion_are_the_times_of_jobs() -> None:
     with pytest.raises(FigureError, match="there are several") as caught:
         drawn(study, kind="completion", of="iteration")
     assert caught.value.choices == ["first", "second"]
+
+
+def test_bars_of_streams_stand_beside_what_they_offer() -> None:
+    figure = drawn(small(), kind="streams")
+    (left, _) = figure.axes
+    assert [text.get_text() for text in left.get_xticklabels()] == ["MIN", "PB"]
+    assert [float(bar.get_height()) for bar in left.patches] == pytest.approx([25, 25, 50, 50])
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["victim", "culprits"]
+    offered: list[Any] = [each.get_segments()[0] for each in left.collections]
+    assert {float(line[0][1]) for line in offered if len(line) == 2} >= {50.0}
 
 
 def test_bars_of_what_has_not_ended_are_marked() -> None:

@@ -61,6 +61,47 @@ def test_links_from_csv(tmp_path: Path) -> None:
     assert read(tmp_path / "titled.csv") == {"edges": RING}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0 1\n1\t2\n2  3\n3 0",
+        "0;1\n1; 2\n2 ;3\n3;0\n",
+        "\ufeff0,1\n1,2\n2,3\n3,0\n",
+        "# a ring\n0,1  # the first\n1,2\n\n2,3\n# and back\n3,0\n",
+        "from to\r\n0 1\r\n1 2\r\n2 3\r\n3 0\r\n",
+        '"0","1"\n"1","2"\n"2","3"\n"3","0"\n',
+    ],
+)
+def test_no_way_to_write_a_list_of_links_loses_one(tmp_path: Path, text: str) -> None:
+    (tmp_path / "net.csv").write_text(text)
+    assert read(tmp_path / "net.csv") == {"edges": RING}
+
+
+def test_a_line_without_end_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "net.csv"
+    with file.open("wb") as stream:
+        stream.truncate(4 << 30)  # A hole: it takes no room on the disk.
+    with pytest.raises(InputError, match=r"1: has more than 1,000 characters"):
+        read(file)
+
+
+def test_definitions_in_graphml_are_refused(tmp_path: Path) -> None:
+    pytest.importorskip("networkx")
+    inner = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 10}">' for n in range(30))
+    bomb = f'<?xml version="1.0"?><!DOCTYPE g [<!ENTITY e0 "lol">{inner}]>'
+    (tmp_path / "net.graphml").write_text(bomb + GRAPHML.replace(">2<", ">&e30;<"))
+    with pytest.raises(InputError, match="defines the entity 'e0'"):
+        read(tmp_path / "net.graphml")
+
+
+def test_a_node_without_links_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("networkx")
+    alone = GRAPHML.replace("<edge", '<node id="lonely"/><edge', 1)
+    (tmp_path / "net.graphml").write_text(alone)
+    with pytest.raises(InputError, match="no link leads to the node 'lonely'"):
+        read(tmp_path / "net.graphml")
+
+
 def test_links_and_hosts_from_graphml(tmp_path: Path) -> None:
     pytest.importorskip("networkx")
     (tmp_path / "net.graphml").write_text(GRAPHML)
@@ -78,6 +119,13 @@ def test_links_and_hosts_from_graphml(tmp_path: Path) -> None:
         ("net.txt", "0,1\n", "known format"),
         ("net.graphml", "<graphml", "no GraphML"),
         ("none.csv", None, "cannot be read"),
+        ("net.csv", "", "has no links"),
+        ("net.csv", "from,to\n", "has no links"),
+        ("net.csv", "0,1\n2,3\n", "no way leads from router 0 to router 2"),
+        ("net.csv", "0,1\n1,3\n", "no link leads to router 2"),
+        ("net.csv", "1,2\n2,3\n", "no link leads to router 0"),
+        ("net.csv", f"0,{'9' * 5000}\n", "1: has more than"),
+        ("net.csv", f"0,{'9' * 50}\n", "not a link"),
     ],
 )
 def test_mistakes_in_files(tmp_path: Path, name: str, text: str | None, message: str) -> None:

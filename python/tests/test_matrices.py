@@ -148,3 +148,17 @@ def test_files_become_part_of_the_spec(file: Path) -> None:
     read.write_text("0,1\n1,0\n2,1\n")
     (changed,) = Experiment.load(file).points
     assert changed.key != first.key
+
+
+def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    with file.open("wb") as stream:
+        stream.truncate(4 << 30)  # A hole: it takes no room on the disk.
+    with pytest.raises(ValueError, match="more than 1,000,000,000"):
+        pairs(file)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_number(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    file.write_text("\ufeff0,1\n1,0\n", encoding="utf-8")
+    assert list(pairs(file)["list"]) == [[0, 1, 1], [1, 0, 1]]

@@ -79,6 +79,78 @@ def test_a_misspelt_key_hides_nothing_and_is_told_once(tmp_path: Path) -> None:
     assert [each.path for each in found] == ["base.traffic.lod", "base.traffic.packet_size"]
 
 
+def test_a_misspelt_name_of_a_table_has_no_false_followers(tmp_path: Path) -> None:
+    text = changed(("switch.combined_queued", "switch.combind_queued"))
+    (problem,) = problems(text, tmp_path)
+    assert problem.path == "base.network.switch"
+    assert problem.hint() == "combined_queued"
+    (problem,) = problems(changed(("topology.dragonfly", "topology.dragonfyl")), tmp_path)
+    assert problem.path == "base.network.topology"
+    # Nothing is known of what stands in a table whose name means nothing.
+    (problem,) = problems(changed(("topology.dragonfly", "topology.thing")), tmp_path)
+    assert problem.path == "base.network.topology"
+
+
+def test_a_misspelt_name_of_a_table_hides_no_other_mistake(tmp_path: Path) -> None:
+    text = changed(
+        ("switch.combined_queued", "switch.combind_queued"),
+        ("valiant = {", "valant = {"),
+        ("packet_size = 10", "packet_size = 0"),
+    )
+    assert {each.path for each in problems(text, tmp_path)} == {
+        "base.network.switch",
+        "axis[0].values[1].set.routing",
+        "base.traffic.packet_size",
+    }
+
+
+def test_an_axis_that_undoes_another_has_to_say_so(tmp_path: Path) -> None:
+    again = (
+        '[[axis]]\nname = "again"\nvalues = [{ label = "a", set = { traffic = { load = 0.1 } } }]\n'
+    )
+    text = EXPERIMENT.replace("[[skip]]", f"{again}\n[[skip]]").replace(
+        'series = "routing"', 'series = "routing"\npanel = "again"'
+    )
+    (problem,) = problems(text, tmp_path)
+    assert problem.path == "axis[3]"
+    assert "'again' sets traffic, and 'load' sets traffic.load" in problem.message
+    file = tmp_path / "said.toml"
+    whole = "{ traffic = { load = 0.1, packet_size = 10, pattern = 'uniform' } }"
+    said = text.replace("{ traffic = { load = 0.1 } }", whole)
+    file.write_text(said.replace('"again"\nvalues', '"again"\noverrides = true\nvalues'))
+    assert plan.check_file(file).points
+    (problem,) = problems(
+        said.replace('"again"\nvalues', '"again"\noverrides = 1\nvalues'), tmp_path
+    )
+    assert problem.path == "axis[3].overrides"
+
+
+def test_an_axis_may_refine_what_one_before_it_sets(tmp_path: Path) -> None:
+    finer = '[[axis]]\nname = "bias"\npath = "routing.valiant.phase_a"\nvalues = ["lgl", "-g-"]\n'
+    text = changed(
+        ('    { label = "MIN", set = { routing = { minimal = {} } } },\n', ""),
+        ("[[skip]]", f"{finer}\n[[skip]]"),
+        ('series = "routing"', 'series = "routing"\npanel = "bias"'),
+    )
+    file = tmp_path / "fine.toml"
+    file.write_text(text)
+    assert len(plan.check_file(file).points) == 4
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["[" * 300 + "]" * 300, "[" * 3000 + "]" * 3000, "{ a = " * 200 + "1" + " }" * 200],
+)
+def test_tables_without_end_are_refused(tmp_path: Path, pattern: str) -> None:
+    (problem,) = problems(changed(('pattern = "uniform"', f"pattern = {pattern}")), tmp_path)
+    assert "more than 100 levels" in problem.message
+
+
+def test_a_number_without_end_is_refused(tmp_path: Path) -> None:
+    (problem,) = problems(changed(("p = 2", f"p = {'9' * 5000}")), tmp_path)
+    assert "is not TOML" in problem.message
+
+
 def test_what_depends_on_a_mistake_is_none(tmp_path: Path) -> None:
     # With another `a` there would be enough groups for the offset.
     text = changed(
@@ -119,8 +191,14 @@ def test_figures_of_groups_need_groups(tmp_path: Path, figure: str, key: str) ->
         ('kind = "path-mix"\ngroup = 1', "group", 'x = "router"'),
         ('kind = "agents"\nstate = "level"\npanel = "load"', "kind", "probes.agents"),
         ('kind = "agents"\npanel = "load"', "", "is missing"),
+        ('kind = "line"\ny = "latency.p9"', "y", "latency.p99"),
+        ('kind = "line"\ny = "verdict.state"', "y", "no number"),
+        ('kind = "line"', "", "is missing"),
         ('kind = "congestion"\npanel = "load"', "kind", "probes.congestion"),
         ('kind = "congestion-map"\npanel = "load"', "kind", "probes.congestion.members"),
+        ('kind = "queues"\npanel = "load"', "kind", "probes.queues"),
+        ('kind = "pauses"\npanel = "load"', "kind", "probes.pauses"),
+        ('kind = "streams"\nx = "load"', "kind", "`traffic.stream`"),
     ],
 )
 def test_figures_that_could_not_be_drawn_are_refused(
@@ -167,7 +245,10 @@ def test_a_value_of_the_wrong_type_is_told_in_words(
         )
         text = text.replace("load = [0.1, 0.3]", "load = [1000, 3000]")
     if path == "run.seed":
-        text = text.replace('path = "run.seed"', 'path = "traffic.packet_size"')
+        text = text.replace(
+            'name = "seed"\npath = "run.seed"\nvalues = [1, 2]',
+            'name = "size"\npath = "traffic.packet_size"\nvalues = [10]',
+        )
     (problem,) = problems(text, tmp_path)
     assert problem.path == f"base.{path}"
     assert words in problem.message

@@ -23,6 +23,7 @@ from deroute.reproduce.paper import Check
 from deroute.reproduce.verdict import NEVER_MEASURED
 
 ROOT = Path(__file__).parents[2] / "reproduce"
+PAPERS = ("thesis", "hyperx", "fat-tree", "cee", "hipineb")
 
 
 def thesis_claims() -> list[tuple[str, Claim]]:
@@ -33,7 +34,7 @@ def thesis_claims() -> list[tuple[str, Claim]]:
 
 
 @pytest.mark.parametrize("scale", ["quick", "paper"])
-@pytest.mark.parametrize("name", ["thesis", "hyperx", "fat-tree"])
+@pytest.mark.parametrize("name", PAPERS)
 def test_papers_are_well_formed_at_every_scale(name: str, scale: str) -> None:
     paper = read_paper(ROOT / name)
     for item in paper.items:
@@ -49,7 +50,7 @@ def test_papers_are_well_formed_at_every_scale(name: str, scale: str) -> None:
                 _points_exist(claim.id, check, found)
 
 
-@pytest.mark.parametrize("name", ["thesis", "hyperx", "fat-tree"])
+@pytest.mark.parametrize("name", PAPERS)
 def test_every_claim_has_a_published_verdict(name: str) -> None:
     paper = read_paper(ROOT / name)
     for report in status.published(paper, ROOT / name, _engine.VERSION):
@@ -81,7 +82,14 @@ def test_the_thesis_covers_chapters_2_and_3() -> None:
 
 @pytest.mark.parametrize(
     ("paper", "item"),
-    [("thesis", "3.2-zero-load"), ("thesis", "6.2-counters"), ("hyperx", "2-scalability")],
+    [
+        ("thesis", "3.2-zero-load"),
+        ("thesis", "6.2-counters"),
+        ("hyperx", "2-scalability"),
+        ("cee", "4-model"),
+        ("cee", "2-cee"),
+        ("cee", "5-traces"),
+    ],
 )
 def test_a_sample_of_the_claims_is_reproduced(tmp_path: Path, paper: str, item: str) -> None:
     """The command itself, at quick scale on the network of the paper."""

@@ -99,7 +99,8 @@ def test_the_guide_reads_workloads_as_it_says() -> None:
     experiments = re.findall(r"^```toml\n(.*?)^```", guide, re.M | re.S)
     document = next(tomllib.loads(text) for text in experiments if "[base.workload]" in text)
     outcome = deroute.simulate(deroute.Experiment.from_document(document).points[0].spec)
-    block, _ = re.findall(r"^```python\n(.*?)^```", guide, re.M | re.S)
+    blocks = re.findall(r"^```python\n(.*?)^```", guide, re.M | re.S)
+    block = next(block for block in blocks if "outcome.workload" in block)
     names: dict[str, Any] = {"outcome": outcome}
     exec(block, names)
     assert names["job"].finished
@@ -110,7 +111,8 @@ def test_the_guide_reads_results_as_it_says(
     experiment_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guide = (ROOT / "docs" / "experiment-files.md").read_text(encoding="utf-8")
-    _, block = re.findall(r"^```python\n(.*?)^```", guide, re.M | re.S)
+    blocks = re.findall(r"^```python\n(.*?)^```", guide, re.M | re.S)
+    block = next(block for block in blocks if "load_results" in block)
     acor = 'values = [{ label = "ACOR", set = { routing = { valiant = { phase_a.acor = {} } } } }]'
     text = re.sub(r"values = \[\n.*?\n\]", acor, EXPERIMENT, count=1, flags=re.S)
     text = text.replace('routing = "VLB"', 'routing = "ACOR"')

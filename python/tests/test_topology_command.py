@@ -235,6 +235,9 @@ def test_the_cheapest_cable_that_reaches() -> None:
 def test_cost_is_in_proportion_to_the_rate() -> None:
     assert rate_gbps({}) == pytest.approx(200)
     assert rate_gbps({"cycle": "2 ns", "phit": "0.1 KB"}) == pytest.approx(400)
+    assert rate_gbps({"cycle": "0.002 \u00b5s", "phit": "0.1 kB"}) == pytest.approx(400)
+    for text in ("400 Gb/s", "400Gbps", "0.4 Tbit/s", "50 GB/s"):
+        assert rate_gbps({"link_rate": text}) == pytest.approx(400)
     result = json.loads(call(HYPERX, "--json").stdout)
     assert result["link_rate_gbps"] == pytest.approx(100)
     parts = result["cost"]["by_technology"]
@@ -327,8 +330,10 @@ def test_mistakes_of_a_price_file(
 
 
 def test_mistakes_of_the_command(experiment_file: Path, tmp_path: Path) -> None:
-    assert "give either a file or --radix" in call(code=2).output
-    assert "give either a file or --radix" in call(HYPERX, "--radix", 64, code=2).output
+    assert "give either a file, or --power, or --radix" in call(code=2).output
+    assert (
+        "give either a file, or --power, or --radix" in call(HYPERX, "--radix", 64, code=2).output
+    )
     unknown = call(HYPERX, "--set", "network.topology={ torus = {} }", code=2).output
     assert all(word in unknown for word in ("torus", "dragonfly", "hyperx"))
     assert "2.5, 10.0, 25.0" in call(HYPERX, "--signalling", 3, code=2).output

@@ -1,14 +1,15 @@
 //! An outcome's arrays as NumPy arrays. The memory moves to NumPy; nothing is copied.
 
 use deroute::outcome::{
-    Arrays, CongestionSeries, JobArrays, Outcome, Series, SeriesColumns, TreeMember, TreeRoot,
+    Arrays, CongestionSeries, JobArrays, Outcome, PauseRow, PauseSeries, QueuePlace, QueueSeries,
+    QueueSide, Series, SeriesColumns, TreeMember, TreeRoot,
 };
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Takes the arrays out of `outcome`: name -> array, in `arrays.*`, `series.*`, `agents.*`,
-/// `congestion.*` and `jobs.NAME.*`.
+/// `congestion.*`, `queues.*`, `pauses.*`, `streams.NAME.*` and `jobs.NAME.*`.
 pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let path_kinds = std::mem::take(&mut outcome.arrays.path_kinds);
@@ -34,6 +35,10 @@ pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, 
         series(&dict, "series.by_generation", by_generation)?;
         series(&dict, "series.by_delivery", by_delivery)?;
     }
+    for stream in &mut outcome.streams {
+        let name = format!("streams.{}", stream.name);
+        stream.series.iter_mut().try_for_each(|columns| series(&dict, &name, columns))?;
+    }
     if let Some(agents) = &mut outcome.agents {
         let (samples, routers, names) =
             (agents.mean.len() / agents.names.len(), agents.routers.len(), agents.names.len());
@@ -43,6 +48,12 @@ pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, 
     }
     if let Some(series) = &mut outcome.congestion {
         congestion(&dict, series)?;
+    }
+    if let Some(series) = &mut outcome.queues {
+        queues(&dict, series)?;
+    }
+    if let Some(series) = &mut outcome.pauses {
+        pauses(&dict, series)?;
     }
     for job in outcome.workload.iter_mut().flat_map(|workload| &mut workload.jobs) {
         let JobArrays { iteration_end, rank_end, rank_computed } = std::mem::take(&mut job.arrays);
@@ -97,6 +108,56 @@ fn congestion(dict: &Bound<'_, PyDict>, all: &mut CongestionSeries) -> PyResult<
         [tree, router, port, vc, level, phits]
     };
     matrix(dict, "congestion.members", members.into_iter().flat_map(member).collect(), 6)
+}
+
+fn queues(dict: &Bound<'_, PyDict>, all: &mut QueueSeries) -> PyResult<()> {
+    let QueueSeries { start, width, places, phits } = std::mem::take(all);
+    (all.start, all.width) = (start, width);
+    let place = |place: QueuePlace| {
+        let QueuePlace { router, port, host, side, vc, capacity, xoff, xon } = place;
+        let side = i64::from(side == QueueSide::Output);
+        let limits = [capacity, xoff, xon].map(none);
+        [router.into(), port.into(), none(host), side, none(vc), limits[0], limits[1], limits[2]]
+    };
+    let columns = places.len();
+    matrix(dict, "queues.places", places.into_iter().flat_map(place).collect(), 8)?;
+    matrix(dict, "queues.phits", phits, columns)
+}
+
+fn pauses(dict: &Bound<'_, PyDict>, all: &mut PauseSeries) -> PyResult<()> {
+    let PauseSeries { start, width, rows, paused } = std::mem::take(all);
+    (all.start, all.width) = (start, width);
+    let row = |row: PauseRow| {
+        let PauseRow {
+            from,
+            to,
+            host,
+            vc,
+            class,
+            frames,
+            stops,
+            paused,
+            buffer_max,
+            headroom_max,
+            lost_packets,
+            lost_phits,
+        } = row;
+        let [from_router, from_port] = from.map_or([-1; 2], |from| from.map(i64::from));
+        let [router, port] = to.map(i64::from);
+        let ends = [from_router, from_port, router, port, none(host), none(vc), class.into()];
+        let counts = [frames, stops, paused, buffer_max.into(), headroom_max.into()];
+        let lost = [lost_packets, lost_phits];
+        let counts = counts.into_iter().chain(lost).map(|count| count as i64);
+        ends.into_iter().chain(counts).collect::<Vec<_>>()
+    };
+    let columns = rows.len();
+    matrix(dict, "pauses.rows", rows.into_iter().flat_map(row).collect(), 14)?;
+    matrix(dict, "pauses.paused", paused, columns)
+}
+
+/// A number that may be absent.
+fn none(value: Option<u32>) -> i64 {
+    value.map_or(-1, i64::from)
 }
 
 fn vector<T: Element>(dict: &Bound<'_, PyDict>, name: &str, values: Vec<T>) -> PyResult<()> {

@@ -13,15 +13,21 @@ use crate::{arrays, errors};
 /// Signals are checked and the caller is told at most this often.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 
+/// Memory in bytes, phits of all messages, and the times of [`check`].
+type Known = (u64, Option<u64>, u64, Option<(u64, u64, u64)>);
+
 /// Builds the network of `spec` (JSON) without simulating it. Returns the bytes of memory that it
-/// takes at once, those with every queue full (`None` if a queue is unlimited), and the phits of
-/// all messages.
+/// takes at once, those with every queue full (`None` if a queue is unlimited), the phits of
+/// all messages, and, where the spec fixes a warm-up, the cycles that it lasts, those of a round trip,
+/// and those in which a link fills the largest buffer.
 #[pyfunction]
-pub fn check(py: Python<'_>, spec: &str) -> PyResult<(u64, Option<u64>, u64)> {
+pub fn check(py: Python<'_>, spec: &str) -> PyResult<Known> {
     let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
-    let footprint = built.map_err(|error| errors::spec_error(py, &error))?.footprint();
+    let simulation = built.map_err(|error| errors::spec_error(py, &error))?;
+    let footprint = simulation.footprint();
     let worst_bytes = Some(footprint.worst_bytes).filter(|bytes| *bytes < u64::MAX);
-    Ok((footprint.fixed_bytes, worst_bytes, footprint.message_phits))
+    let times = simulation.ramp().map(|ramp| (ramp.warmup, ramp.round_trip, ramp.fill));
+    Ok((footprint.fixed_bytes, worst_bytes, footprint.message_phits, times))
 }
 
 /// Simulates `spec` (JSON) without holding the GIL. Returns the outcome's scalars as JSON and its

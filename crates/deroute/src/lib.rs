@@ -37,12 +37,14 @@
 //! given. The same spec gives the same bytes for any number of threads and partitions.
 
 mod catalogue;
+mod congestion;
 mod control;
 pub mod ids;
 mod kernel;
 pub mod outcome;
 pub mod probe;
 pub mod queuing;
+mod reaction;
 pub mod rng;
 pub mod routing;
 pub mod spec;
@@ -51,7 +53,7 @@ pub mod topology;
 pub mod traffic;
 pub mod workload;
 
-pub use kernel::{Footprint, Progress, RunError, RunOptions, Simulation, Watcher};
+pub use kernel::{Footprint, Progress, Ramp, RunError, RunOptions, Simulation, Watcher};
 
 /// Version of the engine. Results may change only when it does.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,9 +1,19 @@
 //! What a simulation returns. Plain data; times in cycles (with the cycle's length beside them),
 //! loads in phits per host and cycle.
 
+mod notices;
+mod queues;
+mod streams;
+
+pub use queues::{PauseRow, PauseSeries, QueuePlace, QueueSeries, QueueSide};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::notices::{NotificationUse, PortSamples, ReactionPointUse, SampledQueues};
+pub use self::streams::{
+    ResequencingUse, Slowdown, SlowdownPercentile, StreamLoad, StreamOutcome, StreamPackets,
+};
 use crate::probe::PathKind;
 
 /// The result of one simulation point.
@@ -53,12 +63,33 @@ pub struct Outcome {
     pub workload: Option<WorkloadOutcome>,
     /// State of the routing agents in time, if asked for.
     pub agents: Option<AgentSeries>,
+    /// What each stream of the traffic did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<StreamOutcome>,
+    /// What receiving hosts did to put packets in order, where they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resequencing: Option<ResequencingUse>,
     /// What the flow control did, where it pauses or loses packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_control: Option<FlowControlUse>,
+    /// What the congestion points did, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_point: Option<CongestionPointUse>,
+    /// What congestion points that send notifications did, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notifications: Option<NotificationUse>,
+    /// What the reaction points of hosts did, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reaction_point: Option<ReactionPointUse>,
     /// Congestion trees in time, if asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<CongestionSeries>,
+    /// Lengths of queues in time, if asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queues: Option<QueueSeries>,
+    /// Pauses and losses of every link and VC, if asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<PauseSeries>,
 }
 
 fn is_zero(value: &u64) -> bool {
@@ -237,6 +268,18 @@ pub struct FlowControlUse {
     pub says: Vec<String>,
     /// By link class, and `host` for the links of hosts.
     pub links: Vec<PauseUse>,
+    /// Memory that the ports of a switch share, if they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedUse>,
+}
+
+/// Memory that the ports of a switch share beyond their own buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SharedUse {
+    /// Phits that are shared in the switch that shares most.
+    pub size: u32,
+    /// Most phits in use at once in one switch, over the whole run.
+    pub used_max: u32,
 }
 
 /// Pauses and losses on the links of one class.
@@ -246,9 +289,9 @@ pub struct PauseUse {
     pub class: String,
     /// Links of the class, each direction counted.
     pub links: u32,
-    /// Frames that receivers sent over the whole run, and those of them that told a sender to be silent.
+    /// What receivers said over the whole run, each time of a VC: a frame may say several things.
     pub frames: u64,
-    /// Frames that told a sender to be silent.
+    /// How often they told a sender to be silent.
     pub stops: u64,
     /// Fraction of the measurement in which a queue was told to be silent, mean over all queues of all
     /// links of the class.
@@ -258,14 +301,62 @@ pub struct PauseUse {
     /// Most phits that a buffer held over the whole run: of a VC, or of the port where the whole link is
     /// paused.
     pub buffer_max: u32,
-    /// What it may hold.
+    /// What it may hold, without what ports of a switch share.
     pub buffer: u32,
-    /// Phits from which on the sender is told to be silent; none if it never is.
+    /// Phits beyond which the sender is told to be silent, or memory is taken that ports share; none if it never is.
     pub xoff: Option<u32>,
     /// Packets lost over the whole run for want of room.
     pub lost_packets: u64,
     /// Their phits.
     pub lost_phits: u64,
+}
+
+/// What the congestion points did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CongestionPointUse {
+    /// What acted and what did not, one sentence each.
+    pub says: Vec<String>,
+    /// Packets delivered in the measurement that carried a mark.
+    pub marked: u64,
+    /// Fraction of all packets delivered in the measurement.
+    pub marked_share: f64,
+    /// By link class and class of service; `ejection` are the outputs to hosts.
+    pub queues: Vec<MarkUse>,
+    /// By output and class of service, if `probes.links` asks for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<PortMarks>,
+}
+
+/// What left the outputs of one link class in the measurement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MarkUse {
+    /// Link class of the topology, or `ejection`.
+    pub class: String,
+    /// Class of service.
+    pub service: u32,
+    /// Packets that left; a packet counts at every switch.
+    pub packets: u64,
+    /// Those of them that were marked there.
+    pub marked: u64,
+    /// Largest fraction that an output marked.
+    pub share_max: f64,
+    /// Longest queue that a packet left behind, in phits, over the whole run.
+    pub queue_max: u32,
+}
+
+/// What left one output in the measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PortMarks {
+    /// Router.
+    pub router: u32,
+    /// Its port.
+    pub port: u32,
+    /// Class of service.
+    pub service: u32,
+    /// Packets that left.
+    pub packets: u64,
+    /// Those of them that were marked there.
+    pub marked: u64,
 }
 
 /// Work done by the whole run.

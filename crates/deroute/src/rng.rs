@@ -2,6 +2,7 @@
 //!
 //! Every draw is integer arithmetic, so a stream is the same on every machine.
 
+use crate::ids::{PortId, RouterId};
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg32;
 
@@ -20,6 +21,17 @@ pub enum Owner {
     Network,
     /// Random placement of ranks.
     Placement,
+    /// Congestion points at an output of a router.
+    Port(RouterId, PortId),
+    /// Rate limiters of a host.
+    Limiters(u32),
+    /// Generation of the packets of a stream of the traffic at a host.
+    Stream {
+        /// Which stream.
+        stream: u32,
+        /// The host.
+        host: u32,
+    },
 }
 
 fn splitmix(state: &mut u64) -> u64 {
@@ -43,6 +55,9 @@ impl Stream {
             Owner::Host(i) => (2, i),
             Owner::Network => (3, 0),
             Owner::Placement => (4, 0),
+            Owner::Port(router, port) => (5 | u64::from(port.0) << 8, router.0),
+            Owner::Limiters(i) => (7, i),
+            Owner::Stream { stream, host } => (6 | u64::from(stream) << 8, host),
         };
         let mut state = seed;
         let mut mixed = splitmix(&mut state) ^ ((domain << 32) | u64::from(index));
@@ -57,6 +72,12 @@ impl Stream {
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
+    }
+
+    /// A uniform number from 0 to 1, without 1 itself: 53 bits.
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / 2f64.powi(53)
     }
 
     /// A uniform integer in `0..bound` (Lemire's method, without bias). `bound` is at least 1.
@@ -157,7 +178,9 @@ mod tests {
 
     #[test]
     fn streams_differ_by_owner_and_seed() {
+        let of_stream = |stream, host| Owner::Stream { stream, host };
         let owners = [Owner::Router(0), Owner::Router(1), Owner::Host(0), Owner::Network];
+        let owners = [&owners[..], &[of_stream(0, 0), of_stream(1, 0), of_stream(0, 1)]].concat();
         let mut first: Vec<u64> = owners.iter().map(|o| Stream::new(1, *o).bits()).collect();
         first.push(Stream::new(2, owners[0]).bits());
         let mut unique = first.clone();

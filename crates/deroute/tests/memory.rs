@@ -70,6 +70,7 @@ fn with(mut spec: Spec, change: impl FnOnce(&mut Spec)) -> Spec {
 }
 
 const TREE: &str = "{ rlft = { ports = 8, stages = 3 } }";
+const SMALL: &str = "{ rlft = { ports = 6, stages = 2 } }";
 const VOQ: &str = "{ virtual_output_queued = {} }";
 
 fn dragonfly(h: u32, routing: &str) -> Spec {
@@ -79,6 +80,75 @@ fn dragonfly(h: u32, routing: &str) -> Spec {
 
 fn crossbar(hosts: u32) -> Spec {
     network(&format!("{{ crossbar = {{ hosts = {hosts} }} }}"), 1, "{ minimal = {} }")
+}
+
+/// Networks whose links are paused, with marks, and with memory that ports share.
+fn pausing_networks() -> Vec<(String, Spec)> {
+    let pausing = |control: &str, switch: &str| {
+        with(dragonfly(3, "{ minimal = {} }"), |spec| {
+            spec.network.links.values_mut().for_each(|link| link.buffer = 200.into());
+            spec.network.nic.latency = 5.into();
+            spec.network.nic.link = Some(value("{ buffer = 200 }"));
+            spec.network.flow_control = value(control);
+            spec.network.switch = value(switch);
+            let ecn = "{ ecn = { kmin = 5, kmax = 9 } }";
+            spec.network.congestion_point = (switch != VOQ).then(|| value(ecn));
+        })
+    };
+    let combined = "{ combined_queued = { pipeline = 3, output_buffer = 64 } }";
+    vec![
+        ("PFC".to_owned(), pausing("{ pfc = { response = 0 } }", combined)),
+        ("PFC, VOQ".to_owned(), pausing("{ pfc = { response = 0 } }", VOQ)),
+        (
+            "shared buffers".to_owned(),
+            pausing(
+                "{ pfc = { response = 0, shared_buffer = { size = 20000, alpha = 1.0 } } }",
+                "{ input_buffered_output_queued = {} }",
+            ),
+        ),
+        (
+            "shared buffers, PAUSE".to_owned(),
+            pausing(
+                "{ pause = { response = 0, shared_buffer = { size = 20000, limit = 900 } } }",
+                combined,
+            ),
+        ),
+    ]
+}
+
+/// A network whose pauses are recorded in time.
+fn sampled_pfc() -> Spec {
+    with(dragonfly(3, "{ minimal = {} }"), |spec| {
+        spec.network.flow_control = value("{ pfc = { response = 0, frame = 4, lossy = true } }");
+        spec.probes.pauses = true;
+    })
+}
+
+/// The same with streams.
+fn streams(spec: Spec) -> Spec {
+    with(spec, |spec: &mut Spec| {
+        let each = |name| format!("{{ name = '{name}', hosts = 'all', load = 0.0, pattern = ");
+        let one = format!("{} 'uniform' }}", each("one"));
+        let two = format!("{} {{ shift = {{}} }} }}", each("two"));
+        let three =
+            "{ name = 'three', hosts = [2, 3, 5], load = 0.0, destinations = { any = [9] } }";
+        spec.traffic.streams = value(&format!("[{one}, {two}, {three}]"));
+    })
+}
+
+/// The spec with congestion points that notify hosts, which react.
+fn notified(spec: Spec) -> Spec {
+    with(spec, |spec| {
+        spec.network.links.values_mut().for_each(|link| link.buffer = 400.into());
+        spec.network.classes = Some(value("{ count = 2 }"));
+        spec.network.flow_control = value("{ pfc = { response = 0, frame = 4 } }");
+        (spec.network.nic.latency, spec.network.nic.link) =
+            (9.into(), Some(value("{ buffer = 200 }")));
+        let qcn = "{ qcn = { q_eq = 20, sample = { bytes = 60 } } }";
+        spec.network.congestion_point = Some(value(qcn));
+        let reaction = "{ qcn = { byte_counter = 200, timer = 900, least_rate = '1%' } }";
+        spec.network.nic.reaction_point = Some(value(reaction));
+    })
 }
 
 /// Networks of every kind, with everything that a run may keep for each port, VC or host.
@@ -125,6 +195,14 @@ fn networks() -> Vec<(String, Spec)> {
         ("late phits".to_owned(), sensing("'waiting'", "'unused'")),
         ("phits downstream".to_owned(), sensing("'downstream'", "'emptiest'")),
         ("spare VCs".to_owned(), sensing("'both'", "'emptiest'")),
+        ("streams".to_owned(), streams(dragonfly(3, minimal))),
+        ("streams in a fat tree".to_owned(), streams(network(TREE, 1, minimal))),
+        (
+            "packets in order".to_owned(),
+            with(streams(dragonfly(3, minimal)), |spec| {
+                spec.network.nic.resequencing = Some(value("{}"));
+            }),
+        ),
         ("a program".to_owned(), workload(1)),
         ("many programs".to_owned(), workload(18)),
     ];
@@ -132,12 +210,35 @@ fn networks() -> Vec<(String, Spec)> {
         spec.network.queuing = Some(value("{ dbbm = { queues = 64 } }"));
     });
     networks.push(("VOQs with DBBM".to_owned(), dbbm));
-    let small = "{ rlft = { ports = 6, stages = 2 } }";
-    let voqnet = with(network(small, 64, minimal), |spec| {
+    let voqnet = with(network(SMALL, 64, minimal), |spec| {
         spec.network.queuing = Some(value("{ voqnet = {} }"));
     });
     networks.push(("VOQnet".to_owned(), voqnet));
+    networks.extend(pausing_networks());
+    networks.push(("notifications".to_owned(), notified(dragonfly(3, minimal))));
+    networks.push(("notifications in a fat tree".to_owned(), notified(network(TREE, 2, minimal))));
+    networks.extend(probed(workload(2)));
     networks
+}
+
+/// Networks whose queues and pauses are recorded, and a program's.
+fn probed(program: Spec) -> Vec<(String, Spec)> {
+    let minimal = "{ minimal = {} }";
+    let samples = |spec, series: u64| {
+        with(spec, |spec: &mut Spec| {
+            let record = "{ every = 50, ports = { classes = ['global'] } }";
+            spec.probes.queues = Some(value(record));
+            spec.probes.series = Some(series.into());
+        })
+    };
+    let program = with(program, |spec| {
+        spec.workload.as_mut().expect("a program").limit = 100_000.into();
+    });
+    vec![
+        ("queues in time".to_owned(), samples(dragonfly(3, minimal), 1_000)),
+        ("pauses and queues in time".to_owned(), samples(sampled_pfc(), 100)),
+        ("queues of a program".to_owned(), samples(program, 500)),
+    ]
 }
 
 /// The footprint, and what a run without a packet takes before its first cycles are over.
@@ -170,7 +271,12 @@ fn check_fixed(networks: &[(String, Spec)]) {
 /// The spec beyond saturation, with every injection queue full.
 fn overloaded(spec: &Spec) -> Spec {
     with(spec.clone(), |spec| {
-        spec.traffic.load = 1.0;
+        for stream in &mut spec.traffic.streams {
+            stream.load = 0.33;
+        }
+        if spec.traffic.streams.is_empty() {
+            spec.traffic.load = 1.0;
+        }
         (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(1_500.into()), 500.into());
         spec.traffic.hotspots =
             value("[{ destinations = { any = [1, 4] }, sources = { random = { share = 0.5 } } }]");

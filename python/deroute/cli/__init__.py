@@ -6,7 +6,22 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from deroute.cli import app as _app
-from deroute.cli import check, export, plot, point, reproduce, run, schema, show, topology
+from deroute.cli import (
+    check,
+    compare,
+    export,
+    plot,
+    point,
+    repair,
+    report,
+    reproduce,
+    run,
+    schema,
+    show,
+    streams,
+    tables,
+    topology,
+)
 
 #: Every command, in the order of `deroute --help`.
 COMMANDS: Sequence[Callable[..., Any]] = (
@@ -15,8 +30,12 @@ COMMANDS: Sequence[Callable[..., Any]] = (
     show.show,
     plot.plot,
     export.export,
+    report.report,
+    compare.compare,
+    repair.repair,
     point.point,
     topology.topology,
+    tables.tables,
     schema.schema,
     reproduce.reproduce,
 )
@@ -26,4 +45,5 @@ app = _app.build(COMMANDS)
 
 def main() -> None:
     """Entry point of the `deroute` command."""
+    streams.open_all()
     app(prog_name="deroute")

@@ -127,10 +127,19 @@ def _drop_output() -> None:
 
 def report(problems: Sequence[Problem]) -> None:
     """Print problems to standard error."""
+    _print("[bold red]error:[/]", problems)
+
+
+def warn(problems: Sequence[Problem]) -> None:
+    """Print to standard error what is possible and yet doubtful."""
+    _print("[bold yellow]warning:[/]", problems)
+
+
+def _print(what: str, problems: Sequence[Problem]) -> None:
     console = err()
     for problem in problems:
         first, *rest = problem.lines()
-        console.print(f"[bold red]error:[/] {escape(first)}", soft_wrap=True)
+        console.print(f"{what} {escape(first)}", soft_wrap=True)
         for line in rest:
             console.print(escape(line), soft_wrap=True)
 

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from deroute import plan, runner
+from deroute import cost, plan, runner
 from deroute.cli import app
-from deroute.executors.local import cores
 from deroute.experiment import Experiment
+from deroute.machine import cores
 
 
 def check(
@@ -26,17 +26,23 @@ def check(
     """Check an experiment file: everything in it, before anything runs.
 
     Says how many points it has and how many are done, how much memory they need, and about how
-    long they will take.
+    long they will take. Warns of a warm-up that is short beside round trips and buffers.
 
     - `deroute check experiments/demo.toml`
     """
     checked = plan.check_file(file)
     experiment = checked.experiment
     where = directory or runner.default_directory(experiment)
-    todo = runner.unfinished(checked.points, where)
-    jobs = min(cores(), len(checked.points))
-    rows = {
-        "points": _points(experiment, len(checked.points), len(todo)),
+    todo = runner.unfinished(checked.runs, where)
+    jobs = min(cores(), len(checked.runs))
+    left = len(runner.unfinished(checked.points, where))
+    rows = {"points": _points(experiment, len(checked.points), left)}
+    if checked.references:
+        done = len(checked.references) - len(todo) + left
+        rows["reference"] = (
+            f"{len(checked.references)} more points; {_state(done, len(todo) - left)}"
+        )
+    rows |= {
         "memory": f"{app.megabytes(checked.footprint.fixed_bytes)} per point empty, at most "
         f"{app.megabytes(checked.footprint.worst_bytes)}; {jobs} at a time",
         "figures": ", ".join(str(figure["name"]) for figure in experiment.figures) or "none",
@@ -44,17 +50,24 @@ def check(
     }
     if probe and todo:
         with app.err().status("Estimating the time"):
-            seconds = plan.estimate_seconds(todo, jobs)
-        rows["time"] = f"about {app.duration(seconds)} on {jobs} cores"
+            seconds = cost.estimate_seconds(todo, checked.weights, jobs)
+        drawing = cost.FIGURE_SECONDS * len(experiment.figures)
+        rows["time"] = f"about {app.duration(seconds + drawing)} on {jobs} cores"
+        rows["time"] += f", {app.duration(drawing)} of it for figures" if drawing else ""
     table = Table.grid(padding=(0, 2))
     for name, text in rows.items():
         table.add_row(name, text)
     app.out().print(f"{file}: valid")
     app.out().print(table)
+    app.warn([*checked.warnings, *cost.large(checked.footprint, jobs)])
 
 
 def _points(experiment: Experiment, total: int, todo: int) -> str:
     shape = " x ".join(f"{len(labels)} {axis}" for axis, labels in experiment.axes.items())
     skipped = " less skipped ones" if experiment.document.get("skip") else ""
-    done = "none done" if todo == total else f"{total - todo} done, {todo} to run"
+    done = _state(total - todo, todo)
     return f"{total} ({shape}{skipped}); {done}" if shape else f"{total}; {done}"
+
+
+def _state(done: int, todo: int) -> str:
+    return f"{done} done, {todo} to run" if done else "none done"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -15,13 +15,11 @@ from rich.progress import (
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 
-from deroute import executors, plan, runner
+from deroute import cost, executors, plan, runner
 from deroute.cli import app
 from deroute.executors import Event, Resources, Running
-from deroute.experiment import Point
 from deroute.runner import Report
 from deroute.store import FILE
 
@@ -52,13 +50,17 @@ class Place:
 def simulate(checked: plan.Checked, directory: Path, place: Place) -> Report:
     """Simulate the points of an experiment that have no result in `directory`."""
     name = checked.experiment.name
-    todo = runner.unfinished(checked.points, directory)
-    report = Report(total=len(checked.points), kept=len(checked.points) - len(todo))
+    todo = runner.unfinished(checked.runs, directory)
+    report = Report(total=len(checked.runs), kept=len(checked.runs) - len(todo))
     if report.kept:
         app.err().print(f"{name}: {report.kept} of {report.total} points were done before")
     pool = executors.make(place.executor, place.resources)
+    if todo and place.executor == "local":
+        app.warn(cost.large(checked.footprint, min(pool.jobs, len(todo))))
+    drawing = cost.FIGURE_SECONDS * len(checked.experiment.figures)
+    pace = cost.Pace({point.key: checked.weights[point.key] for point in todo}, after=drawing)
     try:
-        with _Bar(name, todo) as watch:
+        with _Bar(name, len(todo), pace) as watch:
             runner.run_points(checked.experiment, todo, directory, pool, report=report, watch=watch)
     except KeyboardInterrupt as error:
         app.err().print(
@@ -72,23 +74,19 @@ def simulate(checked: plan.Checked, directory: Path, place: Place) -> Report:
 class _Bar:
     """A progress bar over all points; each counts by its expected cost."""
 
-    def __init__(self, name: str, points: Sequence[Point]) -> None:
+    def __init__(self, name: str, points: int, pace: cost.Pace) -> None:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             TaskProgressColumn(),
             TextColumn("{task.fields[done]}/{task.fields[points]} points"),
             TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            TextColumn("{task.fields[left]}"),
             console=app.err(),
             disable=not points,
         )
-        self._weights = {point.key: plan.weight(point) for point in points}
-        self._seen: dict[str, float] = {}
-        self._task = self._progress.add_task(
-            name, total=sum(self._weights.values()), done=0, points=len(points)
-        )
+        self._pace, self._points = pace, points
+        self._task = self._progress.add_task(name, total=1.0, done=0, points=points, left="")
         self._done = 0
         # With the first event: what goes wrong before it leaves no empty bar.
         self._started = False
@@ -105,20 +103,18 @@ class _Bar:
         if not self._started:
             self._started = True
             self._progress.start()
-        key = event.point.key
-        fraction = event.fraction if isinstance(event, Running) else 1.0
-        self._done += not isinstance(event, Running)
-        step = (fraction - self._seen.get(key, 0.0)) * self._weights[key]
-        self._seen[key] = fraction
-        self._progress.update(self._task, advance=step, done=self._done)
+        running = isinstance(event, Running)
+        self._pace.come(event.point.key, event.fraction if isinstance(event, Running) else 1.0)
+        self._done += not running
+        seconds = self._pace.left
+        left = "" if seconds is None else f"{app.duration(seconds)} left"
+        self._progress.update(self._task, completed=self._pace.fraction, done=self._done, left=left)
         if not self._progress.console.is_terminal:
-            self._report()
+            self._report(left)
 
-    def _report(self) -> None:
+    def _report(self, left: str) -> None:
         """A line now and then, where a bar cannot be drawn."""
         if time.monotonic() - self._reported < _REPORT_SECONDS:
             return
         self._reported = time.monotonic()
-        task = self._progress.tasks[0]
-        left = "" if task.time_remaining is None else f", {app.duration(task.time_remaining)} left"
-        self._progress.console.print(f"{self._done}/{len(self._weights)} points{left}")
+        self._progress.console.print(f"{self._done}/{self._points} points, {left}".rstrip(", "))

@@ -12,6 +12,7 @@ import typer
 from deroute.cli import app
 from deroute.errors import InputError
 from deroute.frame import load_results
+from deroute.writing import whole
 
 #: Every format, by the suffix of its files.
 FORMATS: Mapping[str, Callable[[pl.DataFrame, Path], None]] = {
@@ -42,7 +43,8 @@ def export(
     for form in formats:
         file = stem.with_name(f"{stem.name}.{form}")
         try:
-            FORMATS[form](frame, file)
+            with whole(file) as draft:
+                FORMATS[form](frame, draft)
         except OSError as error:
             raise InputError.of(f"cannot write {file}: {error}", "--to") from error
         print(f"{file}: {frame.height} points, {frame.width} columns")

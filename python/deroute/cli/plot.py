@@ -81,6 +81,8 @@ def study(results: Results) -> Study:
 
 def _changes_us(spec: Mapping[str, Any], cycle_ns: float) -> list[float]:
     """When the traffic of a point changes, in microseconds since the measurement began."""
-    return [
-        microseconds(change["at"], cycle_ns) for change in spec.get("traffic", {}).get("then", [])
-    ]
+    traffic = spec.get("traffic", {})
+    times = [change["at"] for change in traffic.get("then", [])]
+    streams = traffic.get("stream", [])
+    times += [stream[key] for stream in streams for key in ("start", "stop") if key in stream]
+    return [microseconds(time, cycle_ns) for time in times]

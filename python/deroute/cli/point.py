@@ -11,10 +11,11 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
-from deroute import api
+from deroute import api, rules, units
 from deroute.cli import app
-from deroute.errors import InputError, SpecError, is_path
-from deroute.experiment import Experiment, Value
+from deroute.errors import InputError, Problem, SpecError, is_path
+from deroute.experiment import Experiment
+from deroute.reader import Value
 from deroute.results import Outcome
 from deroute.spec import assign
 
@@ -52,10 +53,9 @@ def point(
                 progress=lambda cycle, of: bar.update(task, completed=cycle, total=of),
             )
     except SpecError as error:
-        if any(error.path.startswith(path) for path in app.pairs(assignments, "--set")):
-            raise
-        place = experiment.origin(labels, error.path)
-        raise InputError([experiment.problem(place, error.message, error.choices)]) from error
+        mistakes = [error, *rules.further_mistakes(spec, error)]
+        found = [_problem(experiment, labels, assignments, each) for each in mistakes]
+        raise InputError(found) from error
     if as_json:
         print(json.dumps(outcome.to_json()))
     else:
@@ -74,6 +74,16 @@ def spec_of(
             _apply(spec, chosen)
     set_entries(spec, assignments)
     return spec, labels
+
+
+def _problem(
+    experiment: Experiment, labels: dict[str, Any], assignments: list[str], error: SpecError
+) -> Problem:
+    """A mistake of the spec: with its line, unless `--set` makes it."""
+    if any(error.path.startswith(path) for path in app.pairs(assignments, "--set")):
+        return Problem(error.message, error.path, tuple(error.choices))
+    place = experiment.origin(labels, error.path)
+    return experiment.problem(place, error.message, error.choices)
 
 
 def set_entries(spec: dict[str, Any], assignments: list[str]) -> None:
@@ -105,28 +115,7 @@ def _table(outcome: Outcome) -> Table:
     return table
 
 
-def _is_job_time(name: str) -> bool:
-    """Whether a scalar of a workload is a time."""
-    times = ["makespan", "start", "time", "iteration_mean", "compute_mean"]
-    times += ["communication_mean", "communication_max"]
-    ends = name.endswith(tuple(f".{time}" for time in times))
-    inside = ".latency." in name and not name.endswith(".histogram_error")
-    return name.startswith("workload.") and (ends or inside)
-
-
-_WITHOUT_UNIT = (
-    "latency.histogram_error",
-    "latency.correlation_times",
-    "verdict.state",
-    "verdict.reasons",
-)
-
-
 def _unit(name: str, value: object, cycle_ns: float) -> str:
-    if name in _WITHOUT_UNIT:
-        return ""
-    group = name.partition(".")[0]
-    time = group in ("latency", "measured_from", "measured_cycles") or _is_job_time(name)
-    if time and isinstance(value, int | float):
+    if units.is_time(name) and isinstance(value, int | float):
         return f"cycles = {value * cycle_ns:.6g} ns"
-    return _UNITS.get(group, "")
+    return "" if name.startswith("verdict.") else _UNITS.get(name.partition(".")[0], "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import polars as pl
@@ -13,8 +12,10 @@ from rich.table import Table
 
 from deroute import analysis
 from deroute.cli import app
+from deroute.cli.cells import cell, stream_tables
 from deroute.errors import InputError
 from deroute.frame import SEED, Results, load_results
+from deroute.reference import ACCEPTED, ACCEPTED_CI95, SLOWDOWN
 
 _STYLES = {
     **{"steady": "green", "saturated": "yellow", "not-converged": "red"},
@@ -25,6 +26,7 @@ _STYLES = {
 _COLUMNS = {
     "offered": ("load.offered", None, 3, False),
     "accepted": ("load.accepted", "load.accepted_ci95", 3, False),
+    "relative": (ACCEPTED, ACCEPTED_CI95, 3, False),
     "latency ns": ("latency.mean", "latency.ci95", 0, True),
     "p99 ns": ("latency.p99", None, 0, True),
     "hops": ("hops_mean", None, 2, False),
@@ -33,17 +35,19 @@ _COLUMNS = {
 #: The same where there is a workload.
 _WORKLOAD_COLUMNS = {
     "time us": (analysis.MAKESPAN, None, 2, True),
+    "slowdown": (SLOWDOWN, None, 3, False),
     "latency ns": ("latency.mean", None, 0, True),
     "p99 ns": ("latency.p99", None, 0, True),
     "hops": ("hops_mean", None, 2, False),
 }
-#: Those that are shown with an interval: between the seeds, or within the only run.
-_WITH_INTERVAL = ("accepted", "latency ns", "time us")
 #: How many seeds there are, or how many of them have another state than all together.
 _SEEDS = "seeds"
 #: Columns in the order in which a narrow terminal does without them.
 _LEAST_IMPORTANT = ("Jain", "hops", "p99 ns", "offered", "seeds")
 _UNLIMITED = 10_000
+#: What flow control did, in words; points for which it is told, at most.
+_SAYS = "flow_control.says"
+_SAID = 20
 
 
 def show(directory: app.Directory, where: app.Pairs = []) -> None:
@@ -51,6 +55,8 @@ def show(directory: app.Directory, where: app.Pairs = []) -> None:
 
     `±` is the half-width of the 95% confidence interval: between the seeds, or within the run if
     there is one. The state of several seeds is theirs together; those with another one are counted.
+    With a reference, `relative` is the accepted load over that of the reference, and `slowdown` the
+    time of a workload over that on the reference; `?` where the reference is not finished.
 
     - `deroute show runs/demo`
     - `deroute show runs/demo --where routing=MIN --where traffic=UN`
@@ -71,17 +77,40 @@ def show(directory: app.Directory, where: app.Pairs = []) -> None:
         if _fits(console, table):
             break
     console.print(table)
+    for streams in stream_tables(results, frame):
+        console.print(streams)
     if left_out:
         console.print(f"Not shown, for want of width: {', '.join(left_out)}")
+    for line in _flow_control(results, frame):
+        console.print(escape(line))
     if results.missing:
         console.print(f"{len(results.missing)} points are not finished")
+
+
+def _flow_control(results: Results, frame: pl.DataFrame) -> list[str]:
+    """What flow control did, in its words: once for all, or for each point, of its first seed."""
+    if _SAYS not in frame.columns:
+        return []
+    axes = [axis for axis in results.experiment.axes if axis != SEED]
+    points = frame.drop_nulls(_SAYS)
+    said = points.unique(axes, keep="first", maintain_order=True) if axes else points.head(1)
+    if said[_SAYS].n_unique() <= 1:
+        return [f"Flow control: {text}" for text in said[_SAYS].unique()]
+    keys = said.select(pl.concat_str(axes, separator=", ")).to_series()
+    lines = [f"- {key}: {text}" for key, text in zip(keys, said[_SAYS], strict=True)]
+    rest = [f"- and {len(lines) - _SAID} more"] if len(lines) > _SAID else []
+    return ["Flow control", *lines[:_SAID], *rest]
 
 
 def _table(results: Results, frame: pl.DataFrame, less: Sequence[str]) -> Table:
     """The table without some of its columns."""
     axes = [axis for axis in results.experiment.axes if axis != SEED]
     known = _WORKLOAD_COLUMNS if analysis.MAKESPAN in frame.columns else _COLUMNS
-    columns = {name: column for name, column in known.items() if name not in less}
+    columns = {
+        name: column
+        for name, column in known.items()
+        if name not in less and column[0] in frame.columns
+    }
     table = Table(title=results.experiment.title, box=None, header_style="bold")
     for axis in axes:
         table.add_column(axis, overflow="fold")
@@ -94,31 +123,11 @@ def _table(results: Results, frame: pl.DataFrame, less: Sequence[str]) -> Table:
         state = analysis.state_over_seeds(runs)
         others = analysis.other_states(runs, state)
         labels = (escape(str(label)) for label in key) if axes else ()
-        cells = [_cell(runs, name, *column) for name, column in columns.items()]
+        cells = [cell(runs, name, *column) for name, column in columns.items()]
         if _SEEDS not in less:
             cells.append(others or str(len(runs)))
         table.add_row(*labels, *cells, f"[{_STYLES[state]}]{state}[/]")
     return table
-
-
-def _cell(
-    runs: pl.DataFrame, name: str, scalar: str, within: str | None, digits: int, time: bool
-) -> str:
-    """A mean over the seeds, with its interval where there is one."""
-    cycle_ns = float(runs["cycle_ns"][0]) if time else 1.0
-    scale = cycle_ns / 1000 if name.endswith(" us") else cycle_ns
-    inside = float(runs[within][0]) if within is not None else math.nan
-    found = analysis.estimate(runs[scalar].to_numpy(), inside).scaled(scale)
-    text = f"{found.mean:,.{digits}f}"
-    if name not in _WITH_INTERVAL or math.isnan(found.ci95):
-        return text
-    return f"{text} ± {_half_width(found.ci95, digits)}"
-
-
-def _half_width(value: float, digits: int) -> str:
-    """With as many digits as the mean; one that counts if those are all 0."""
-    text = f"{value:,.{digits}f}"
-    return text if float(text.replace(",", "")) > 0 or value == 0 else f"{value:.1g}"
 
 
 def _fits(console: Console, table: Table) -> bool:

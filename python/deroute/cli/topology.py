@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 
 from deroute import _engine
-from deroute.cli import app
+from deroute.cli import app, power
 from deroute.cli.point import set_entries, spec_of
 from deroute.economics import charts, drawing, floor, network, prices, scaling
 from deroute.economics.floor import Cables, Share
@@ -23,7 +23,13 @@ from deroute.errors import InputError, SpecError, in_file, parse_path
 from deroute.experiment import Experiment
 from deroute.spec import in_order, microseconds, read_toml
 
-_BYTES = {"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_BYTES = {"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9} | {
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+}
+_GIGABITS = {"": 1e-9, "k": 1e-6, "M": 1e-3, "G": 1.0, "T": 1e3}
+_RATE = re.compile(r"([0-9.]+) *([kMGT]?)(b/s|bit/s|bps|B/s)")
 
 
 def topology(
@@ -54,50 +60,72 @@ def topology(
             ".png, .svg or .pdf."
         ),
     ] = None,
+    with_power: Annotated[
+        bool,
+        typer.Option("--power", help="What switches draw; without FILE: for 300,000 hosts."),
+    ] = False,
+    power_file: Annotated[
+        Path | None,
+        typer.Option("--power-constants", metavar="FILE", help="Default: the lab's own."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print size, radix, diameter, bisection, cables and cost of a topology, or draw it.
 
-    With `--radix`: how many hosts each topology connects with routers of so many ports.
+    With `--radix`: how many hosts each topology connects with routers of so many ports. With
+    `--power`: watts by ports, switching and forwarding tables.
 
     - `deroute topology experiments/demo.toml --set network.topology.dragonfly.groups=9`
     - `deroute topology experiments/hyperx.toml --plot hyperx.png`
     - `deroute topology experiments/hyperx.toml --signalling 25 --prices my-cables.toml --json`
     - `deroute topology --radix 64 --plot sizes.png`
+    - `deroute topology --power --plot power.png`
     """
-    if (file is None) == (radix is None):
-        raise InputError.of("give either a file or --radix", "FILE")
+    with_power = with_power or power_file is not None
+    if radix is not None and (file is not None or with_power):
+        raise InputError.of("give either a file, or --power, or --radix", "--radix")
     if radix is not None:
         _tell_sizes(radix, bisection, plot, as_json=as_json)
         return
-    assert file is not None
-    spec = _spec(file, where, assignments)
-    table = prices.read(price_file, signalling)
-    found = Network.of(spec, _wire(spec, file, assignments))
+    if file is None and not with_power:
+        raise InputError.of("give either a file, or --power, or --radix", "FILE")
+    found = None
+    if file is not None:
+        spec = spec_in(file, where, assignments)
+        found = Network.of(spec, wire(spec, file, assignments))
+    if found is None or with_power:
+        power.tell(found, power_file, plot, as_json=as_json)
+        return
     if plot is not None:
         drawing.check(found, plot)
+    table = prices.read(price_file, signalling)
     result = _result(found, table, rate_gbps(spec.get("units", {})))
+    _tell(result, price_file or prices.DEFAULT, found, plot, as_json=as_json)
+
+
+def _tell(
+    result: Mapping[str, Any], source: Path, found: Network, plot: Path | None, *, as_json: bool
+) -> None:
+    """Draw a network, and print it: the reader of a pipe may go after a few lines."""
+    drawn = None if plot is None else drawing.draw(found, plot)
     if as_json:
         print(json.dumps(result))
-    else:
-        _print(result, price_file or prices.DEFAULT)
-    if plot is not None:
-        drawn = drawing.draw(found, plot)
-        if not as_json:
-            print(f"figure: {drawn}")
+        return
+    _print(result, source)
+    if drawn is not None:
+        print(f"figure: {drawn}")
 
 
 def _tell_sizes(radix: int, bisection: float, plot: Path | None, *, as_json: bool) -> None:
     """Print and draw the largest network of each topology."""
     sizes = _sizes(radix, bisection)
+    drawn = None if plot is None else _plot_sizes(plot, radix, bisection)
     if as_json:
         print(json.dumps(sizes))
-    else:
-        app.out().print(_size_table(sizes))
-    if plot is not None:
-        drawn = _plot_sizes(plot, radix, bisection)
-        if not as_json:
-            print(f"figure: {drawn}")
+        return
+    app.out().print(_size_table(sizes))
+    if drawn is not None:
+        print(f"figure: {drawn}")
 
 
 def _plot_sizes(file: Path, radix: int, bisection: float) -> Path:
@@ -112,7 +140,7 @@ def _plot_sizes(file: Path, radix: int, bisection: float) -> Path:
         raise InputError.of(f"cannot write {file}: {error}", "--plot") from error
 
 
-def _spec(file: Path, where: list[str], assignments: list[str]) -> dict[str, Any]:
+def spec_in(file: Path, where: list[str], assignments: list[str]) -> dict[str, Any]:
     """The spec of an experiment, as `deroute point` takes it, or of a file that is a spec."""
     document, _ = read_toml(file)
     if "base" in document or "network" not in document:
@@ -123,7 +151,7 @@ def _spec(file: Path, where: list[str], assignments: list[str]) -> dict[str, Any
     return document
 
 
-def _wire(spec: Mapping[str, Any], file: Path, assignments: list[str]) -> Mapping[str, Any]:
+def wire(spec: Mapping[str, Any], file: Path, assignments: list[str]) -> Mapping[str, Any]:
     """The engine's wiring; mistakes of the file get its lines."""
     try:
         return _engine.topology(in_order(spec))
@@ -138,6 +166,10 @@ def _wire(spec: Mapping[str, Any], file: Path, assignments: list[str]) -> Mappin
 
 def rate_gbps(units: Mapping[str, str]) -> float:
     """Rate of every link in Gb/s: a phit a cycle, from the `units` of a spec that is valid."""
+    if "link_rate" in units:
+        rate = _RATE.fullmatch(units["link_rate"].strip())
+        assert rate is not None
+        return float(rate[1]) * _GIGABITS[rate[2]] * (8 if rate[3] == "B/s" else 1)
     size = re.fullmatch(r"([0-9.]+) *([A-Za-z]+)", units.get("phit", "25 B").strip())
     assert size is not None
     cycle_ns = 1000 * microseconds(units.get("cycle", "1 ns"), 1.0)

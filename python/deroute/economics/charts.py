@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.lines import Line2D
+
 from deroute import _engine
-from deroute.economics import comparison, prices
-from deroute.economics.scaling import BISECTION, FAMILIES, largest
+from deroute.economics import comparison, power, power_chart, prices
+from deroute.economics.scaling import BISECTION, FAMILIES, Design, largest
 from deroute.errors import InputError
 from deroute.figures import layout
 from deroute.figures.style import QUIET, look, paper, save
+from deroute.tables.sizes import Shape
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -96,10 +99,86 @@ def cable_cost(
     return figure
 
 
+def power_draw(title: str) -> Figure:
+    """What the networks of thesis 4.7.2 draw, by kind of tables."""
+    networks = power.companions(lambda topology: comparison.wired(topology, _engine.topology))
+    return power_chart.stacked(title, networks, power.read())
+
+
+def rules(
+    title: str,
+    topologies: Sequence[str],
+    addressings: Sequence[str],
+    ports: Sequence[int] = (8, 16, 24, 48, 96),
+) -> Figure:
+    """Rules of a switch against hosts of the largest networks, by topology and addressing.
+
+    Closed forms; between the least and the most rules is a shade.
+    """
+    figure, panels = layout.new_figure(1, 1, (5.2, 4.2))
+    panel = panels[0, 0]
+    handles, dashes = [], _DASHES[len(_DASHES) - len(addressings) :]
+    for index, name in enumerate(topologies):
+        if name not in FAMILIES:
+            raise InputError.of(f"unknown topology {name!r}", "topologies", FAMILIES)
+        designs = [largest(name, radix) for radix in ports]
+        known = [each for each in designs if each is not None]
+        hosts, style = [each.hosts for each in known], look(index)
+        for place, addressing in enumerate(addressings):
+            bounds = [shape_of(each).rules(addressing) for each in known]
+            lows, highs = zip(*bounds, strict=True)
+            shown = {"color": style.colour, "marker": style.marker, "dashes": dashes[place]}
+            panel.plot(hosts, lows, **shown)
+            if lows != highs:
+                panel.plot(hosts, highs, **shown)
+                panel.fill_between(hosts, lows, highs, color=style.colour, alpha=0.15, lw=0)
+        label = FAMILIES[name].title
+        handles.append(Line2D([], [], color=style.colour, marker=style.marker, label=label))
+    if len(addressings) > 1:
+        handles += [
+            Line2D([], [], color=QUIET, dashes=each, label=name)
+            for name, each in zip(addressings, dashes, strict=True)
+        ]
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_major_formatter("{x:,.0f}")
+    layout.axis_titles(figure, "Hosts", "Rules of a switch with hosts")
+    layout.heading(figure, handles, title)
+    sizes = ", ".join(str(radix) for radix in ports)
+    note = f"largest networks from switches with {sizes} ports"
+    layout.foot(figure, [f"Deroute {_engine.VERSION}", note])
+    return figure
+
+
+#: Dashes of addressings, those of the last one last.
+_DASHES = ((7, 1, 1, 1), (1, 1), (4, 2), (1, 0))
+
+
+def shape_of(design: Design) -> Shape:
+    """What equation 4-1 needs of a design, by its parameters; nothing is wired."""
+    if design.topology is None:
+        raise InputError.of(f"there are no addresses for {design.shape}", "topology")
+    ((name, parameters),) = design.topology.items()
+    switches = design.hosts // design.hosts_per_access_router
+    match name:
+        case "dragonfly":
+            size = parameters["a"]
+        case "hyperx":
+            size = parameters["widths"][-1]
+        case _:
+            half = parameters["ports"] // 2
+            size = half if parameters["stages"] > 2 else switches
+    hosts = design.hosts_per_access_router
+    return Shape(switches // size, size, hosts, design.ports, scattered=name == "dragonfly")
+
+
 #: Every kind of chart, by its name in `[[drawing]]` tables.
 CATALOGUE: Mapping[str, Callable[..., Figure]] = {
     "scalability": scalability,
     "cable-cost": cable_cost,
+    "power": power_draw,
+    "rules": rules,
 }
 
 

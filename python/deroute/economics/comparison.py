@@ -43,15 +43,16 @@ def bill(network: Network, prices: Prices) -> Bill:
     return Bill(hosts, len(found.lengths) / hosts, float(found.lengths.sum()) / hosts, cost / hosts)
 
 
-def wired(topology: Mapping[str, Any], wire: Wire) -> Network:
-    """A topology as the engine wires it; the rest of the spec plays no part."""
+def spec_for(topology: Mapping[str, Any], routing: Mapping[str, Any] | None = None) -> str:
+    """A valid spec of a topology as JSON, whose other parts play no part."""
     (name, parameters), *_ = topology.items()
-    classes = ["local", "global"]
+    classes = {"dragonfly": ["local", "global"], "graph": ["link"]}.get(name, [])
     if name == "hyperx":
         classes = [f"dim{place + 1}" for place in range(len(parameters["widths"]))]
-    if name in ("rlft", "fat_tree"):
-        levels = parameters["stages"] if name == "rlft" else len(parameters["children"])
-        classes = [f"level{place + 1}" for place in range(levels - 1)]
+    if name in _LEVELS:
+        levels = parameters[_LEVELS[name]]
+        count = len(levels) if isinstance(levels, list) else levels
+        classes = [f"level{place + 1}" for place in range(count - 1)]
     link = {"latency": "50 ns", "vcs": 2, "buffer": 128}
     spec = {
         "network": {
@@ -59,11 +60,21 @@ def wired(topology: Mapping[str, Any], wire: Wire) -> Network:
             "links": dict.fromkeys(classes, link),
             "switch": {"combined_queued": {"pipeline": "50 ns", "output_buffer": 128}},
         },
-        "routing": {"minimal": {}},
+        "routing": dict(routing or {"minimal": {}}),
         "traffic": {"load": 0.1, "packet_size": 1, "pattern": "uniform"},
         "run": {"warmup": 1, "measure": 1},
     }
-    return Network.of(spec, wire(json.dumps(spec)))
+    return json.dumps(spec)
+
+
+#: What says how many levels a fat tree has.
+_LEVELS = {"rlft": "stages", "fat_tree": "children", "kary_tree": "levels", "folded_clos": "levels"}
+
+
+def wired(topology: Mapping[str, Any], wire: Wire) -> Network:
+    """A topology as the engine wires it; the rest of the spec plays no part."""
+    spec = spec_for(topology)
+    return Network.of(json.loads(spec), wire(spec))
 
 
 def hyperx(width: int, dimensions: int, radix: int) -> dict[str, Any]:

@@ -21,11 +21,13 @@ _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class _Table(BaseModel):
+class Table(BaseModel):
+    """A table of a file, read strictly."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class Floor(_Table):
+class Floor(Table):
     """Racks in rows. Lengths are in metres; the method is that of McDonald et al., section 3.1."""
 
     #: From the centre of a rack to that of its neighbour.
@@ -39,7 +41,7 @@ class Floor(_Table):
     inside_rack_m: _Positive
 
 
-class Cable(_Table):
+class Cable(Table):
     """A technology. A cable costs (fixed + per_metre * metres) * rate of the link in Gb/s."""
 
     name: Annotated[str, Field(min_length=1)]
@@ -56,7 +58,7 @@ class Cable(_Table):
         return np.inf if self.reach_m is None else self.reach_m
 
 
-class Prices(_Table):
+class Prices(Table):
     """What a price file says."""
 
     currency: Annotated[str, Field(min_length=1)]
@@ -112,7 +114,9 @@ def read(file: Path | None = None, signalling_ghz: float | None = None) -> Price
     try:
         prices = Prices.model_validate(document)
     except ValidationError as error:
-        raise InputError([_problem(each, path, text) for each in error.errors()]) from error
+        tables: Mapping[str, type[Table]] = {"floor": Floor, "cable": Cable}
+        found = [problem(each, path, text, Prices, tables) for each in error.errors()]
+        raise InputError(found) from error
     problems = [
         in_file(message, place, file=path, text=text, choices=choices)
         for place, message, choices in _checks(prices)
@@ -159,14 +163,20 @@ def _is_rate(text: str) -> bool:
         return False
 
 
-def _problem(error: Mapping[str, Any], file: Path, text: str) -> Problem:
-    """One problem that pydantic found, in the words of this lab."""
+def problem(
+    error: Mapping[str, Any],
+    file: Path,
+    text: str,
+    whole: type[Table],
+    tables: Mapping[str, type[Table]],
+) -> Problem:
+    """One problem that pydantic found, in the words of this lab; `tables` are those of the file."""
     place = tuple(step for step in error["loc"] if step not in _UNION_STEPS)
     key, value = place[-1], error["input"]
     choices: Sequence[str] = ()
     match error["type"]:
         case "extra_forbidden":
-            message, choices = f"unknown key `{key}`", _keys(place[:-1])
+            message, choices = f"unknown key `{key}`", _keys(place[:-1], whole, tables)
         case "missing":
             message = "is missing"
         case "greater_than" | "greater_than_equal":
@@ -183,7 +193,8 @@ def _problem(error: Mapping[str, Any], file: Path, text: str) -> Problem:
 _UNION_STEPS = ("constrained-float", "float", "dict[str,constrained-float]", "dict[str,float]")
 
 
-def _keys(place: Sequence[str | int]) -> list[str]:
-    tables: Mapping[str, type[BaseModel]] = {"floor": Floor, "cable": Cable}
-    table = tables[str(place[0])] if place else Prices
+def _keys(
+    place: Sequence[str | int], whole: type[Table], tables: Mapping[str, type[Table]]
+) -> list[str]:
+    table = tables[str(place[0])] if place else whole
     return list(table.model_fields)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import deque
@@ -12,6 +11,7 @@ from queue import SimpleQueue
 from deroute import _engine
 from deroute.executors.base import Done, Event, Failed, Resources, Running
 from deroute.experiment import Point
+from deroute.machine import cores
 
 
 class LocalExecutor:
@@ -65,10 +65,3 @@ class LocalExecutor:
         except BaseException as error:
             return Failed(point, str(error) or type(error).__name__)
         return Done(point, outcome, arrays, time.perf_counter() - begin)
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -19,7 +19,11 @@ from deroute.figures import (
     fairness,
     flow,
     latency,
+    line,
     path_mix,
+    pauses,
+    queues,
+    stream_loads,
     throughput,
     transient,
 )
@@ -44,6 +48,7 @@ CATALOGUE: Mapping[str, FigureKind] = {
     for kind in (
         latency.KIND,
         throughput.KIND,
+        line.KIND,
         fairness.KIND,
         transient.KIND,
         flow.KIND,
@@ -52,6 +57,9 @@ CATALOGUE: Mapping[str, FigureKind] = {
         congestion.KIND,
         congestion_map.KIND,
         completion.KIND,
+        queues.KIND,
+        pauses.KIND,
+        stream_loads.KIND,
     )
 }
 

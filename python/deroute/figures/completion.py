@@ -7,24 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deroute import analysis
+from deroute import analysis, units
 from deroute.figures import layout
 from deroute.figures.study import Study, only
 from deroute.figures.style import TWO_COLUMNS, look
 from deroute.figures.table import FigureError, FigureKind, FigureTable, Label, Option
+from deroute.reference import SLOWDOWN
 
 if TYPE_CHECKING:
+    import polars as pl
     from matplotlib.axes import Axes as Plot
     from matplotlib.figure import Figure
 
     from deroute.results import Outcome
 
 #: What is shown, and the title of the ordinate; a column of a job, but for the makespan.
-_TIME, _ITERATION, _COMMUNICATION = "time", "iteration", "communication"
+_TIME, _ITERATION, _COMMUNICATION, SLOWED = "time", "iteration", "communication", "slowdown"
 _ORDINATES = {
-    _TIME: "Completion time (µs)",
-    _ITERATION: "Time of an iteration (µs)",
-    _COMMUNICATION: "Communication time (µs)",
+    _TIME: "Completion time",
+    _ITERATION: "Time of an iteration",
+    _COMMUNICATION: "Communication time",
+    SLOWED: "Time / that on the reference",
 }
 _COLUMNS = {_TIME: "time", _ITERATION: "iteration_mean", _COMMUNICATION: "communication_mean"}
 
@@ -42,19 +45,23 @@ def draw(study: Study, table: FigureTable) -> Figure:
     panels = layout.hide_unused(grid, len(names))
     series = table.labels(study.axes, table.series)
     notes = set[str]()
+    unit, scale = _unit(study, table)
     for panel, name in zip(panels, names, strict=True):
         for index, label in enumerate(series):
             rows_of = only(table.panel, name) | only(table.series, label)
-            notes |= _bars(panel, study, table, rows_of, place=(index, len(series), label))
-        _abscissa(panel, table.labels(study.axes, table.x), size[0] / columns)
+            notes |= _bars(
+                panel, study, table, rows_of, place=(index, len(series), label), scale=scale
+            )
+        abscissa(panel, table.labels(study.axes, table.x), size[0] / columns)
         layout.panel_title(panel, table.panel, name)
-    layout.axis_titles(figure, str(table.x), _ORDINATES[str(table.options["of"])])
+    layout.axis_titles(figure, str(table.x), _ORDINATES[str(table.options["of"])] + unit)
     layout.legend(figure, layout.first_handles(panels), study, table)
     layout.footnote(figure, study, table, sorted(notes))
     return figure
 
 
-def _abscissa(panel: Plot, labels: Sequence[Label | None], inches: float) -> None:
+def abscissa(panel: Plot, labels: Sequence[Label | None], inches: float) -> None:
+    """Label the groups of bars."""
     panel.set_xticks(range(len(labels)), [str(label) for label in labels])
     panel.set_xlim(-0.6, len(labels) - 0.4)
     panel.grid(visible=False, axis="x")
@@ -72,6 +79,7 @@ def _bars(
     chosen: dict[str, Label | None],
     *,
     place: tuple[int, int, Label | None],
+    scale: float,
 ) -> set[str]:
     """Draw the bars of one series; what the footnote has to explain."""
     index, of, label = place
@@ -81,7 +89,7 @@ def _bars(
         rows = study.rows(table, **chosen, **only(table.x, x))
         if rows.is_empty():
             continue
-        point = analysis.estimate([time_us(table, each) for each in study.outcomes_of(rows)])
+        point = analysis.estimate(_values(study, table, rows)).scaled(scale)
         ended = analysis.worst_state(rows["verdict.state"].to_list()) == "completed"
         axis, here = (table.x, x) if table.series is None else (table.series, label)
         known = not np.isnan(point.ci95)
@@ -100,9 +108,24 @@ def _bars(
             label="_" if label is None else str(label),
             **fill,
         )
-        texts = [f"{'' if ended else '>'}{point.mean:.3g}"]
+        texts = [f"{'' if ended else '>'}{units.number(point.mean)}"]
         panel.bar_label(bars, texts, padding=1.5, fontsize=_NUMBER_SIZE)
     return notes
+
+
+def _unit(study: Study, table: FigureTable) -> tuple[str, float]:
+    """How the title of the ordinate ends, and what values are multiplied by."""
+    if table.options["of"] == SLOWED:
+        return "", 1.0
+    name, size = units.time_unit(1000 * max(_values(study, table, study.rows(table))))
+    return f" ({name})", 1000 / size
+
+
+def _values(study: Study, table: FigureTable, rows: pl.DataFrame) -> list[float]:
+    """What the figure shows of each row."""
+    if table.options["of"] == SLOWED:
+        return [float(value) for value in rows[SLOWDOWN]]
+    return [time_us(table, each) for each in study.outcomes_of(rows)]
 
 
 def time_us(table: FigureTable, outcome: Outcome) -> float:

@@ -46,7 +46,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
         index = int(frame[ROW][0])
         samples = congestion.series(study.outcomes[index])
         cycle_ns = study.outcomes[index].cycle_ns
-        network = _network(study.specs[index], table)
+        network = network_of(study.specs[index], table)
         sample = _sample(samples, table.options["at_us"], cycle_ns)
         _draw_trees(panel, network, samples, sample)
         when = f"{samples.cycles[sample] * cycle_ns / 1000:.4g} µs"
@@ -62,7 +62,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
     return figure
 
 
-def _network(spec: Mapping[str, Any], table: FigureTable) -> Network:
+def network_of(spec: Mapping[str, Any], table: FigureTable) -> Network:
     network = Network.of(spec, _engine.topology(in_order(spec)))
     if network.routers > MOST_ROUTERS:
         message = f"{network.routers:,} routers are too many to draw: at most {MOST_ROUTERS}"

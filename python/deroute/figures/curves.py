@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from deroute import analysis
-from deroute.figures import layout
+from deroute.figures import layout, streams
 from deroute.figures.study import Study, numeric_x, only
 from deroute.figures.style import Look, look
 from deroute.figures.table import FigureTable
@@ -44,9 +44,10 @@ DrawCurve = Callable[["Plot", Curve], None]
 
 
 def draw_panels(
-    study: Study, table: FigureTable, value: str, within: str, draw: DrawCurve
+    study: Study, table: FigureTable, value: str, within: str | None, draw: DrawCurve
 ) -> tuple[Figure, list[Plot]]:
     """A figure with one panel per label and every curve of it drawn by `draw`."""
+    by_stream = streams.split(table)
     x = numeric_x(study, table)
     names = table.labels(study.axes, table.panel)
     rows, columns = layout.panel_grid(len(names))
@@ -54,14 +55,21 @@ def draw_panels(
     panels = layout.hide_unused(grid, len(names))
     for panel, name in zip(panels, names, strict=True):
         layout.panel_title(panel, table.panel, name)
-        for index, label in enumerate(table.labels(study.axes, table.series)):
+        empty = True
+        labels = streams.names(study) if by_stream else table.labels(study.axes, table.series)
+        for index, label in enumerate(labels):
             chosen = only(table.panel, name) | only(table.series, label)
             frame = study.rows(table, **chosen)
+            if by_stream:
+                frame = streams.rows(frame, str(label))
             if frame.is_empty():
                 continue
             points = analysis.over_seeds(frame, [x], value, within).sort(x)
-            style = look(study.place(table.series, label))
+            style = look(index if by_stream else study.place(table.series, label))
             draw(panel, Curve(x, points, style, str(label), index))
+            empty = False
+        if empty:
+            layout.say(panel, "no finished point")
     return figure, panels
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.path import Path as Shape
 from matplotlib.transforms import offset_copy
 
-from deroute.figures import layout
+from deroute.figures import layout, streams
 from deroute.figures.curves import HOLLOW, Curve, Notes, band, doubtful, draw_panels, line
 from deroute.figures.table import FigureKind, FigureTable, Option
 
@@ -78,8 +78,15 @@ class _Drawn:
 
 def draw(study: Study, table: FigureTable) -> Figure:
     """Draw the figure; a caret at the top marks where a curve was cut."""
+    return draw_column(study, table, "latency.mean", "latency.ci95", "Mean packet latency")
+
+
+def draw_column(
+    study: Study, table: FigureTable, column: str, within: str | None, title: str
+) -> Figure:
+    """Draw a latency, in cycles, of which saturated points have none."""
     cycle_ns = float(study.frame["cycle_ns"][0])
-    along_load = table.x == "load"
+    along_load = table.x == "load" and not streams.split(table)
     drawn: list[_Drawn] = []
     marks = Notes()
 
@@ -93,7 +100,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
         marks.hollow |= bool(doubtful(points).any())
         drawn.append(_Drawn(panel, curve, split, x, y))
 
-    figure, panels = draw_panels(study, table, "latency.mean", "latency.ci95", one)
+    figure, panels = draw_panels(study, table, column, within, one)
     limit = table.options["y_max"]
     slowest = max((float(each.y[0]) for each in drawn if len(each.y)), default=1.0)
     top = float(limit) if isinstance(limit, int | float) else _HEADROOM * slowest
@@ -105,9 +112,8 @@ def draw(study: Study, table: FigureTable) -> Figure:
     above = [_mark_beyond(each, top) for each in drawn]
     if any(above):
         notes.append("arrows: above the axes")
-    layout.axis_titles(
-        figure, layout.OFFERED if along_load else str(table.x), "Mean packet latency (ns)"
-    )
+    unit = layout.times(panels, top)
+    layout.axis_titles(figure, layout.OFFERED if along_load else str(table.x), f"{title} ({unit})")
     layout.legend(figure, layout.first_handles(panels), study, table)
     layout.footnote(figure, study, table, notes)
     return figure
@@ -187,5 +193,5 @@ KIND = FigureKind(
     summary="mean latency in ns against load; saturated points are cut and marked",
     draw=draw,
     x="load",
-    options={"y_max": Option((int, float))},
+    options={"y_max": Option((int, float)), **streams.OPTIONS},
 )

@@ -43,6 +43,31 @@ def positions(network: Network) -> NDArray[np.float64]:
     return _circle(number, network.routers)
 
 
+def host_positions(network: Network, places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Where hosts are drawn: fanned out around their router, away from its neighbours."""
+    homes = network.wiring.router_of_host
+    gaps = np.linalg.norm(places[:, None] - places[None], axis=2)
+    near = float(gaps[gaps > 0].min()) if network.routers > 1 else 1.0
+    found = np.zeros((len(homes), 2))
+    for router in np.unique(homes):
+        mine = np.flatnonzero(homes == router)
+        peers = network.wiring.peer_router[router]
+        peers = peers[peers >= 0]
+        ahead, width = np.pi / 2, 2 * np.pi
+        if network.wiring.tree is not None:
+            # From left to right.
+            ahead, width = -np.pi / 2, -np.pi / 2
+        elif len(peers):
+            x, y = places[router] - places[peers].mean(axis=0)
+            ahead, width = float(np.arctan2(y, x)), np.pi
+        width = min(width, 2 * np.pi * (1 - 1 / len(mine)))
+        turns = np.linspace(0.5, -0.5, len(mine)) if len(mine) > 1 else np.zeros(1)
+        angles = ahead + width * turns
+        fan = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+        found[mine] = places[router] + 0.4 * near * fan
+    return found
+
+
 def _layers(tree: Tree) -> NDArray[np.float64]:
     """Levels as rows; the switches of a subtree side by side above its hosts."""
     places = np.zeros((len(tree.level), 2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,7 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, MaxNLocator
+
+from deroute.writing import whole
 
 #: File formats, in the order in which they are offered.
 FORMATS = ("png", "svg", "pdf")
@@ -33,6 +38,10 @@ _COLOURS = (
     "#000000",
 )
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h")
+# Pixels between two labels of an axis.
+_GAP = 2.0
+# How often labels that touch are halved.
+_TRIES = 4
 Dashes = str | tuple[int, tuple[float, ...]]
 
 _DASHES: tuple[Dashes, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)))
@@ -105,6 +114,11 @@ def _freeze_layout(figure: Figure) -> None:
     The solver's last bits depend on where its variables lie in memory; SVG ids are made of them.
     """
     figure.draw_without_rendering()
+    for _ in range(_TRIES):
+        touched = [_untangled(panel) for panel in figure.axes]
+        if not any(touched):
+            break
+        figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for panel in figure.axes:
         left, bottom, width, height = (round(part, 6) for part in panel.get_position().bounds)
@@ -114,12 +128,29 @@ def _freeze_layout(figure: Figure) -> None:
         text.set_position((round(x, 6), round(y, 6)))
 
 
+def _untangled(panel: Axes) -> bool:
+    """Fewer numbers, or turned names, where labels of an abscissa touch; whether any did."""
+    shown = [label for label in panel.get_xticklabels() if label.get_visible() and label.get_text()]
+    boxes = [label.get_window_extent() for label in shown]
+    if not any(one.x1 + _GAP > other.x0 for one, other in itertools.pairwise(boxes)):
+        return False
+    if shown[0].get_rotation() == 0 and isinstance(panel.xaxis.get_major_locator(), FixedLocator):
+        for label in shown:
+            label.set(rotation=30, ha="right", rotation_mode="anchor")
+        return True
+    if isinstance(panel.xaxis.get_major_locator(), FixedLocator):
+        return False
+    panel.xaxis.set_major_locator(MaxNLocator(max(2, len(shown) // 2)))
+    return True
+
+
 def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
     """Write the figure as `stem.FORMAT` for each format; same figure, same bytes."""
     _freeze_layout(figure)
     paths = []
     for form in formats:
         path = stem.with_name(f"{stem.name}.{form}")
-        figure.savefig(path, format=form, metadata=_METADATA[form])
+        with whole(path) as draft:
+            figure.savefig(draft, format=form, metadata=_METADATA[form])
         paths.append(path)
     return paths

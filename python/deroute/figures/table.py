@@ -112,6 +112,9 @@ def _read_table(
     x = _axis(path, "x", table.get("x", kind.x), axes, kind.x_extra)
     series = _axis(path, "series", table.get("series"), axes)
     panel = _axis(path, "panel", table.get("panel"), axes)
+    if series is not None and table.get("split") is not None:
+        message = "what a figure is split by is its series"
+        raise FigureError(f"{path}.series", message, ["panel", "nothing"])
     where = _where(path, table.get("where", {}), axes)
     _every_axis_has_a_place(path, (x, series, panel), where, axes)
     title = table.get("title")

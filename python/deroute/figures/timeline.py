@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.patheffects import withStroke
 
 from deroute import analysis
-from deroute.figures import layout
+from deroute.figures import layout, streams
 from deroute.figures.study import Study, only
 from deroute.figures.style import QUIET, look
 from deroute.figures.table import FigureTable, Label, Option
@@ -36,8 +36,12 @@ def draw(
     read: Callable[[Sequence[Outcome]], Course],
     title: str,
     notes: Sequence[str],
+    *,
+    of_stream: Callable[[Sequence[Outcome], str], Course] | None = None,
 ) -> Figure:
-    """A panel per label with a curve per series: what `read` makes of the runs of a point."""
+    """A panel per label with a curve per series: what `read` makes of the runs of a point, or
+    `of_stream` for each stream, if the figure is split by them.
+    """
     names = table.labels(study.axes, table.panel)
     rows, columns = layout.panel_grid(len(names))
     figure, grid = layout.new_figure(rows, columns, sharex=True, sharey=True)
@@ -46,12 +50,19 @@ def draw(
     for panel, name in zip(panels, names, strict=True):
         layout.panel_title(panel, table.panel, name)
         moments: set[float] = set()
-        for label in table.labels(study.axes, table.series):
+        by_stream = of_stream is not None and streams.split(table)
+        labels = streams.names(study) if by_stream else table.labels(study.axes, table.series)
+        for index, label in enumerate(labels):
             frame = study.rows(table, **only(table.panel, name), **only(table.series, label))
             if frame.is_empty():
                 continue
-            time_us, values = read(study.outcomes_of(frame))
-            curve(panel, time_us, values, study.place(table.series, label), label)
+            outcomes = study.outcomes_of(frame)
+            if of_stream is not None and by_stream:
+                time_us, values = of_stream(outcomes, str(label))
+            else:
+                time_us, values = read(outcomes)
+            place = index if by_stream else study.place(table.series, label)
+            curve(panel, time_us, values, place, label)
             moments |= study.changes_of(frame)
             bands |= values.runs > 1
         bounds(panel, table)

@@ -16,7 +16,10 @@ from typing import Any
 from deroute.reproduce.paper import Item, Paper, PaperError
 from deroute.spec import assign
 
-_KEYS = ("name", "title", "axes", "base", "set", "unset", "skip", "figure", "scale")
+_KEYS = (
+    *("name", "title", "reference", "axes", "base", "set", "unset", "skip"),
+    *("figure", "scale"),
+)
 
 
 def experiment_name(item: Item, name: str) -> str:
@@ -44,7 +47,8 @@ def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) ->
         *above, last = path.split(".")
         reduce(lambda tree, step: tree[step], above, base).pop(last)
     axes = dict(table["axes"]) | own
-    return {
+    compared = {"reference": table["reference"]} if "reference" in table else {}
+    return compared | {
         "name": name,
         "title": table.get("title", item.title),
         "base": base,

@@ -4,8 +4,9 @@
 //! After a receiver has decided that its sender be silent, it still gets what fits into the time
 //! until that takes effect: its frame waits for the longest packet on the way back, takes time on
 //! the wire, travels, and is obeyed after the response time of the sender, whose last packet travels
-//! as well. And a packet that has begun ends.
+//! as well. And a packet that has begun ends. Frames of other VCs may be ahead of it.
 
+use super::memory::{self, SharedBufferSpec, SharedPlan};
 use super::{LinkClass, Setting};
 use crate::ids::Cycle;
 use crate::spec::{Quantity, SpecError};
@@ -37,6 +38,10 @@ pub(crate) struct PausePlan {
     pub(crate) response: Cycle,
     /// Cycles that a pause lasts; until further notice if absent.
     pub(crate) duration: Option<Cycle>,
+    /// What a buffer takes beyond its `xoff` is memory that all ports of a switch share.
+    pub(crate) shared: Option<SharedPlan>,
+    /// VCs that are never silenced.
+    pub(crate) exempt: u64,
 }
 
 /// What the files of PAUSE and PFC have in common.
@@ -51,6 +56,7 @@ pub(super) struct Pauses<'a> {
     pub(super) quanta: Option<u32>,
     pub(super) lossy: bool,
     pub(super) whole_link: bool,
+    pub(super) shared: &'a Option<SharedBufferSpec>,
 }
 
 /// Response limits of IEEE 802.1Qbb in quanta, by the rate in Gb/s.
@@ -75,6 +81,8 @@ impl Pauses<'_> {
             })?;
         let duration = self.quanta.map(|quanta| self.duration(quanta, setting)).transpose()?;
         let phy = scale.interval(&self.at("phy_delay"), self.phy_delay, 0)?;
+        let shared = self.shared.as_ref();
+        let shared = shared.map(|spec| memory::plan(spec, &self.at("shared_buffer"), &scale));
         let mut plan = PausePlan {
             limits: Vec::new(),
             host: None,
@@ -84,6 +92,8 @@ impl Pauses<'_> {
             // Both delays of the physical layer come between a frame and its effect.
             response: self.response(setting)? + 2 * phy,
             duration,
+            shared: shared.transpose()?,
+            exempt: 0,
         };
         for (name, link) in setting.names.iter().zip(setting.links) {
             let path = format!("network.links.{name}.buffer");
@@ -122,6 +132,27 @@ impl Pauses<'_> {
         Ok((cycles as Cycle).max(1))
     }
 
+    /// A pause is renewed at half time by a frame that may have to wait for so many cycles.
+    fn renewed_in_time(
+        &self,
+        plan: &PausePlan,
+        wait: Cycle,
+        setting: &Setting<'_>,
+    ) -> Result<(), SpecError> {
+        let (Some(quanta), Some(duration)) = (self.quanta, plan.duration) else { return Ok(()) };
+        if self.lossy || duration / 2 >= wait {
+            return Ok(());
+        }
+        let message = format!(
+            "{quanta} quanta ({duration} cycles) may be over before they are renewed at half time: the frame \
+             may wait for {wait} cycles"
+        );
+        let bits_per_cycle = 8.0 * setting.scale.phit_bytes();
+        let least = (f64::from(2 * wait + 1) * bits_per_cycle / QUANTUM).ceil();
+        let choices = [format!("at least {least}"), "lossy = true".into()];
+        Err(SpecError::new(self.at("quanta"), message).choices(choices))
+    }
+
     /// The limits of the buffers behind the links of a class; `path` is that of their size.
     fn limits(
         &self,
@@ -133,7 +164,11 @@ impl Pauses<'_> {
         let capacity = link.buffer * if self.whole_link { u32::from(link.vcs) } else { 1 };
         let largest = u32::from(setting.largest);
         let on_its_way = (2 * link.latency + plan.response).div_ceil(link.period);
-        let headroom = 2 * largest + plan.frame + on_its_way;
+        // Frames of the other VCs may be ahead, and one of its own that is longer than any packet.
+        let vcs = if self.whole_link { 1 } else { u32::from(link.vcs) };
+        let ahead = (vcs - 1) * plan.frame + plan.frame.saturating_sub(largest);
+        let headroom = 2 * largest + plan.frame + ahead + on_its_way;
+        self.renewed_in_time(plan, (largest + ahead) * link.period, setting)?;
         let bytes = |phits: u32| f64::from(phits) * setting.scale.phit_bytes();
         let xoff = match self.xoff {
             Some(limit) => setting.scale.buffer(&self.at("xoff"), limit)?,
@@ -159,6 +194,14 @@ impl Pauses<'_> {
             );
             let most = format!("at most {} phits", capacity.saturating_sub(headroom));
             let choices = [most, "a larger buffer".into(), "lossy = true".into()];
+            return Err(SpecError::new(self.at("xoff"), message).choices(choices));
+        }
+        if plan.shared.is_some() && xoff + largest > capacity {
+            let message = format!(
+                "{xoff} phits leave too little of the {capacity} phits of {path}: with memory that ports \
+                 share, a packet that is not to have any of it still needs room"
+            );
+            let choices = [format!("at most {} phits", capacity.saturating_sub(largest))];
             return Err(SpecError::new(self.at("xoff"), message).choices(choices));
         }
         let xon = match self.xon {

@@ -5,6 +5,7 @@
 
 mod headroom;
 mod link;
+pub(crate) mod memory;
 mod shared;
 pub mod spec;
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use headroom::{PauseLimits, PausePlan};
 pub(crate) use link::LinkClass;
+pub(crate) use memory::Threshold;
 
 use crate::catalogue::catalogue;
 use crate::spec::{Scale, SpecError};

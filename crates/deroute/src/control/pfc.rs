@@ -14,16 +14,17 @@
 //! limit of IEEE 802.1Qbb for the next rate that it has: 60, 80, 118, 394, 905 quanta of 512 bits at
 //! 10, 25, 40, 100, 400 Gb/s); `phy_delay` of each end (default 0); `frame` on the wire (default 84 B,
 //! with preamble and gap); `quanta` that a pause lasts, which is then renewed at half time (default:
-//! until further notice); `lossy` to allow limits by which packets can be lost (default false).
+//! until further notice); `lossy` to allow limits by which packets can be lost (default false);
+//! `shared_buffer`, memory that the ports of a switch share (default: none).
 //!
 //! # Deadlock freedom
 //! That of the routing: whoever is silent waits for the buffer at the other end, as one without
-//! credits does.
+//! credits does. Each VC has an output buffer of its own, so that none waits for another's pause.
 //!
 //! # Limits
 //! The headroom above `xoff` is a packet that is on the wire back when the frame is to be sent, the
-//! frame, both ways, the response, and a packet that has begun; a buffer that cannot have it is refused
-//! unless `lossy`. A packet counts with all its phits from the arrival of its first one. Hosts never
+//! frame and one of each other VC, both ways, the response, and a packet that has begun; a buffer that
+//! cannot have it is refused unless `lossy`, and so are `quanta` that may be over before they are renewed. A packet counts with all its phits from the arrival of its first one. Hosts never
 //! pause their router, and are paused only if they have a link of their own (`network.nic.link`).
 //!
 //! # Example
@@ -37,11 +38,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::headroom::Pauses;
+use super::memory::SharedBufferSpec;
 use super::{ControlPlan, Setting};
 use crate::spec::{Quantity, SpecError};
 
 /// Parameters of Priority flow control.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PfcSpec {
     /// The sender is told to be silent when the buffer holds more than this: phits, or an amount of
@@ -65,6 +67,9 @@ pub struct PfcSpec {
     pub quanta: Option<u32>,
     /// Packets may be lost: they are counted. Default `false`.
     pub lossy: bool,
+    /// Memory that the ports of a switch share beyond `xoff`. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_buffer: Option<SharedBufferSpec>,
 }
 
 impl Default for PfcSpec {
@@ -77,6 +82,7 @@ impl Default for PfcSpec {
             frame: "84 B".into(),
             quanta: None,
             lossy: false,
+            shared_buffer: None,
         }
     }
 }
@@ -93,6 +99,7 @@ pub(crate) fn plan(spec: &PfcSpec, setting: &Setting<'_>) -> Result<ControlPlan,
         quanta: spec.quanta,
         lossy: spec.lossy,
         whole_link: false,
+        shared: &spec.shared_buffer,
     };
     Ok(ControlPlan::Pause(pauses.plan(setting)?))
 }

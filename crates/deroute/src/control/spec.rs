@@ -1,4 +1,5 @@
 //! What a user asks of a flow control.
 
 pub use super::FlowControl;
+pub use super::memory::SharedBufferSpec;
 pub use super::parameters::*;

@@ -2,40 +2,20 @@
 
 use std::hint::select_unpredictable;
 
-use super::agents::Agents;
 use super::books::Books;
 use super::control::Control;
 use super::core::Core;
+use super::core::grant::{Grant, Room};
 use super::core::packet::{BufferId, Flight, NONE, Packet};
 use super::core::ports::{Host, Input, Link, Output, OutputRequest, PortKind};
-use super::egress::Egress;
-use super::hosts::{Hosts, Times};
-use super::machine::Machine;
+use super::hosts::Hosts;
+use super::machine::{Datapath, Egress, Machine};
 use super::model::Model;
 use super::sensed::SensedQueues;
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::collect::Delivery;
 use crate::routing::{Follows, Hop, Injection, RouterView, follow};
 use crate::spec::Pointer;
-
-/// All stages of a partition but the one that matches inputs and outputs.
-pub(crate) struct Datapath<M: Machine> {
-    pub(crate) core: Core,
-    pub(crate) agents: Agents,
-    pub(crate) control: M::Control,
-    pub(crate) egress: M::Egress,
-    pub(crate) hosts: M::Hosts,
-    pub(crate) books: M::Books,
-}
-
-/// Room for a head in the output that it requests.
-pub(crate) enum Room {
-    Enough,
-    /// Not before this cycle.
-    From(Cycle),
-    /// When credits arrive.
-    WithCredits,
-}
 
 /// Is there room in an output for a head that requests it? `credits` is `Core::credits`.
 #[inline(always)]
@@ -52,30 +32,7 @@ pub(crate) fn room<M: Machine>(
     if !M::Control::has_room(model, output, credits, request) {
         return Room::WithCredits;
     }
-    egress.space(model, output, (out, now), request.size)
-}
-
-/// A head that moves from an input to an output.
-pub(crate) struct Grant {
-    pub(crate) input: u32,
-    /// The other end of the input, and its router.
-    pub(crate) upstream: Link,
-    pub(crate) router: u32,
-    pub(crate) in_vc: u8,
-    /// Port of the input on its router.
-    pub(crate) in_port: u16,
-    pub(crate) out: u32,
-    pub(crate) packet: u32,
-    pub(crate) request: OutputRequest,
-    /// It comes from a host, at whose head it was blocked for some cycles.
-    pub(crate) injection: bool,
-    /// Cycle in which its head reached the input.
-    pub(crate) arrival: Cycle,
-    pub(crate) blocked: Cycle,
-    /// The output is written until then.
-    pub(crate) write_until: Cycle,
-    /// The output's pointer moves on.
-    pub(crate) turn: bool,
+    egress.space(model, output, (out, now), request)
 }
 
 impl<M: Machine> Datapath<M> {
@@ -114,8 +71,10 @@ impl<M: Machine> Datapath<M> {
         if control.arrive(core, flight.to, flight.packet.size) {
             return true;
         }
-        core.collector.lost += 1;
-        hosts.lose(&flight.packet);
+        match hosts.lose(&flight.packet) {
+            true => core.collector.lost += 1,
+            false => core.collector.notices.lost += 1,
+        }
         false
     }
 
@@ -299,6 +258,8 @@ impl<M: Machine> Datapath<M> {
             write_until,
             turn,
         };
+        let Self { core, hosts, .. } = self;
+        hosts.cross(|| (core.pool[packet].packet.host_word, unloaded::<M>(core, &grant)));
         let departure = M::Egress::take(self, &grant);
         self.books.granted(&self.core, &mut self.agents, &grant, departure);
         if more {
@@ -367,24 +328,50 @@ impl<M: Machine> Datapath<M> {
     #[inline(always)]
     pub(crate) fn eject(&mut self, host: u32, packet: u32, delivered: Cycle) {
         let Self { core, hosts, .. } = self;
-        let packet = &core.pool[packet].packet;
-        let injected = hosts.deliver(host, packet, Times { now: core.now, delivered });
-        let Packet { generated, header, size, .. } = *packet;
+        let Core { pool, collector, hosts: receivers, now, .. } = core;
+        let Packet { generated, host_word, header, size, .. } = pool[packet].packet;
         let (hops, kind) = (header.hops, header.kind());
-        let sample = Delivery { generated, injected, delivered, size, hops, kind };
-        if core.collector.deliver(&sample) {
-            let host: &mut Host = &mut core.hosts[host as usize];
-            host.accepted += u32::from(size);
-        }
+        let marked = M::Egress::QUEUED && header.is_marked();
+        let injected = host_word;
+        let sample = Delivery { generated, injected, delivered, size, hops, kind, marked };
+        hosts.deliver((host, *now), host_word, sample, |sample| {
+            if collector.deliver(sample) {
+                let host: &mut Host = &mut receivers[host as usize];
+                host.accepted += u32::from(sample.size);
+            }
+        });
     }
 
     /// Does a head that has been routed lack credits?
     pub(crate) fn credit_blocked(&self, base: u32, request: &OutputRequest) -> bool {
-        let core = &self.core;
-        let output: &Output = core.requested(base, request);
-        output.kind == PortKind::Link
-            && !M::Control::has_room(&core.model, output, &core.credits, *request)
+        let Core { model, credits, .. } = &self.core;
+        let output: &Output = self.core.requested(base, request);
+        output.kind == PortKind::Link && !M::Control::has_room(model, output, credits, *request)
     }
+
+    /// Is the output full that a head has requested?
+    pub(crate) fn output_full(&self, base: u32, request: &OutputRequest) -> bool {
+        let Core { model, now, .. } = &self.core;
+        let (at, output) = (base + u32::from(request.out), self.core.requested(base, request));
+        matches!(self.egress.space(model, output, (at, *now), *request), Room::WithCredits)
+    }
+}
+
+/// Cycles from the arrival of a packet at a switch to that at the next one, or to the last phit at its host, if it
+/// never waits.
+fn unloaded<M: Machine>(core: &Core, grant: &Grant) -> Cycle {
+    let Core { model, outputs, .. } = core;
+    let size = u32::from(grant.request.size);
+    let period = |port| if M::Egress::QUEUED { core.period(port) } else { 1 };
+    let (from, to) = (period(grant.input), period(grant.out));
+    let behind = match model.store_and_forward && !grant.injection {
+        true => size * from,
+        // The last phit must have come to its end when a faster link needs that.
+        false => size * from.saturating_sub(to),
+    };
+    let output = &outputs[grant.out as usize];
+    let whole = if output.kind == PortKind::Host { size * to } else { 0 };
+    behind + model.pipeline + output.downstream.latency + whole
 }
 
 /// The hop to a host behind a port.

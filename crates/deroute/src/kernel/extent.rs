@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::core::ports::NEAR;
 use super::model::Model;
-use crate::ids::{PortId, RouterId};
+use crate::ids::{HostId, PortId, RouterId};
 use crate::topology::Peer;
 
 /// Numbers of things of some routers, as a partition is built of them.
@@ -12,10 +12,12 @@ use crate::topology::Peer;
 pub(crate) struct Extent {
     pub(crate) routers: u64,
     pub(crate) hosts: u64,
+    /// Generators of packets in a run with streams: one of the other traffic, and one for each stream of a host.
+    pub(crate) generators: u64,
     pub(crate) ports: u64,
     /// Ports that lead to routers.
     pub(crate) links: u64,
-    /// Phits that the buffers at the other ends of the links hold.
+    /// Phits that the buffers at the other ends of the links hold, and switches beside them.
     pub(crate) memory: u64,
     /// Queues of the input ports.
     pub(crate) queues: u64,
@@ -30,15 +32,19 @@ impl Extent {
         for router in routers.map(RouterId) {
             all.routers += 1;
             all.queues += model.queues(router);
+            all.memory = all.memory.saturating_add(model.other_memory(router));
             for port in 0..model.topology.radix(router) {
                 all.ports += 1;
                 match model.topology.peer(router, PortId(port)) {
                     Peer::Unused => {}
-                    Peer::Host(_) => all.hosts += 1,
+                    Peer::Host(host) => {
+                        all.hosts += 1;
+                        all.generators += generators(model, host);
+                    }
                     Peer::Router { class, .. } => {
                         let class = &model.classes[usize::from(class)];
                         all.links += 1;
-                        all.memory += class.memory();
+                        all.memory = all.memory.saturating_add(class.memory());
                         all.credits += usize::from(class.vcs).saturating_sub(NEAR) as u64;
                     }
                 }
@@ -46,4 +52,14 @@ impl Extent {
         }
         all
     }
+}
+
+/// Generators of a host where packets have numbers.
+fn generators(model: &Model, host: HostId) -> u64 {
+    if !model.numbers_packets() {
+        return 0;
+    }
+    let own =
+        model.traffic.streams().iter().filter(|stream| stream.hosts().binary_search(&host).is_ok());
+    1 + own.count() as u64
 }

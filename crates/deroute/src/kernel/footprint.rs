@@ -9,19 +9,21 @@ use std::sync::{Arc, Mutex};
 
 use super::RunOptions;
 use super::control::Pause;
+use super::core::cargo::Cargo;
 use super::core::mail::{Mail, Signal};
 use super::core::packet::{Flight, Slot};
 use super::core::ports::{Host, Input, Output, OutputRequest, Queue, Router};
 use super::core::wheel::Wheel;
 use super::egress::Queued;
 use super::extent::Extent;
-use super::hosts::{Cargo, Interface, Interfaces};
-use super::machine::{Choice, Ethernet, EthernetVoq, General, Plain, Voq};
+use super::hosts::{Interface, Loaded, Streams};
+use super::machines::{Choice, Ethernet, EthernetVoq, General, Plain, PlainEthernet, Voq};
 use super::matching::islip_footprint;
-use super::model::Model;
+use super::model::{Model, QueuePlan, pause_rows};
 use super::partition::Partition;
 use super::run::partitions;
 use crate::ids::RouterId;
+use crate::outcome::{PauseRow, QueuePlace};
 use crate::probe::PathKind;
 use crate::probe::collect::{Batch, batches, histogram};
 use crate::probe::messages::Record;
@@ -35,8 +37,8 @@ pub struct Footprint {
     /// Before the first packet.
     pub fixed_bytes: u64,
     /// With every injection queue and buffer full; `u64::MAX` if injection queues are unlimited. What
-    /// probes and checks record is not counted, nor messages of a program that is more than
-    /// an iteration ahead of their arrival.
+    /// checks and most probes record is not counted (of probes, queues and pauses are), nor messages of a program that is more than
+    /// an iteration ahead of their arrival, nor packets that wait at their hosts for an earlier one.
     pub worst_bytes: u64,
     /// Phits of all messages of the workload: what the time of a run follows.
     pub message_phits: u64,
@@ -52,9 +54,10 @@ pub(crate) fn of(model: &Arc<Model>) -> Footprint {
         + core(model, &all)
         + stages(model, &all)
         + parts.len() as u64 * partition(model)
-        + parts.iter().map(|part| interfaces(model, part)).sum::<u64>();
+        + parts.iter().map(|part| hosts(model, part)).sum::<u64>()
+        + records(model);
     let worst = match moving(model, &all, parts.len() as u64) {
-        Some(bytes) => fixed.saturating_add(bytes),
+        Some(moving) => fixed.saturating_add(moving).saturating_add(growing(model)),
         None => u64::MAX,
     };
     let message_phits = model.jobs.as_ref().map_or(0, |jobs| jobs.work().1);
@@ -105,9 +108,42 @@ fn stages(model: &Model, all: &Extent) -> u64 {
 /// `Queued::new` and `Pause::new`, and `Core::periods`.
 fn outputs(model: &Model, all: &Extent) -> u64 {
     let hosts = if model.egress.nic.is_some() { all.hosts } else { 0 };
-    let queued = Queued::bytes(model, all.ports + hosts);
-    let paused = if model.pause.is_some() { Pause::bytes(model, all.ports) } else { 0 };
+    let queued = Queued::bytes(model, all.ports, hosts);
+    let paused =
+        if model.pause.is_some() { Pause::bytes(model, all.routers, all.ports) } else { 0 };
     queued + paused + bytes::<u32>(all.ports)
+}
+
+/// What probes record where its size is known: `queue_samples::Samples::new`.
+fn records(model: &Model) -> u64 {
+    let Some(plan) = &model.queue_probe else { return 0 };
+    let (places, ports) = (plan.values(), plan.ports.len() as u64);
+    let values = if model.jobs.is_some() { 0 } else { samples(model, plan) * places };
+    bytes::<u32>(values) + bytes::<QueuePlace>(places) + bytes::<(u32, u32)>(ports)
+}
+
+/// What probes record as it happens: queues in a run that ends by itself, and pauses, of which there are copies
+/// when the result is made.
+fn growing(model: &Model) -> u64 {
+    let queues = match &model.queue_probe {
+        Some(plan) if model.jobs.is_some() => grown(samples(model, plan) * plan.values()),
+        _ => 0,
+    };
+    let pauses = match &model.pause {
+        Some(plan) if model.pause_probe => {
+            let rows = pause_rows(model, plan);
+            let bins = bytes::<u32>(4 * rows * model.times.pause_bins());
+            bins + rows * (2 * size_of::<PauseRow>() + size_of::<Vec<u32>>()) as u64
+        }
+        _ => 0,
+    };
+    bytes::<u32>(queues) + pauses
+}
+
+/// Samples of queues at the most.
+fn samples(model: &Model, plan: &QueuePlan) -> u64 {
+    let before = model.times.series.map_or(0, |(_, before)| before);
+    plan.samples(0, before.saturating_add(model.times.measure))
 }
 
 /// What a partition has, however large it is: itself, its part of `Post::new`, `Collector::new` and
@@ -117,6 +153,7 @@ fn partition(model: &Model) -> u64 {
         Choice::Plain => size_of::<Partition<Plain>>(),
         Choice::General => size_of::<Partition<General>>(),
         Choice::Voq => size_of::<Partition<Voq>>(),
+        Choice::PlainEthernet => size_of::<Partition<PlainEthernet>>(),
         Choice::Ethernet => size_of::<Partition<Ethernet>>(),
         Choice::EthernetVoq => size_of::<Partition<EthernetVoq>>(),
     };
@@ -137,6 +174,19 @@ fn histogram_bytes() -> u64 {
     bytes::<u64>(histogram().distinct_values() as u64)
 }
 
+/// What a partition has where packets have cargo: `Loaded`.
+fn hosts(model: &Model, part: &Extent) -> u64 {
+    if !has_cargo(model) {
+        return 0;
+    }
+    let streams = if model.numbers_packets() { Streams::bytes(model, part) } else { 0 };
+    size_of::<Loaded>() as u64 + streams + interfaces(model, part)
+}
+
+fn has_cargo(model: &Model) -> bool {
+    model.jobs.is_some() || model.numbers_packets() || model.egress.notices.is_some()
+}
+
 /// What a partition has for programs: `Interfaces::new` and `Interfaces::add`.
 fn interfaces(model: &Model, part: &Extent) -> u64 {
     let Some(jobs) = &model.jobs else { return 0 };
@@ -144,8 +194,7 @@ fn interfaces(model: &Model, part: &Extent) -> u64 {
     let ranks = (part.hosts * u64::from(jobs.ranks())).div_ceil(hosts);
     let records = jobs.jobs.len() as u64 * (size_of::<Record>() as u64 + histogram_bytes());
     let backlogs = u64::from(model.flows.classes()) * bytes::<VecDeque<u32>>(ranks);
-    size_of::<Interfaces>() as u64
-        + Wheel::<u32>::bytes(model.horizon())
+    Wheel::<u32>::bytes(model.horizon())
         + records
         + bytes::<Interface>(grown(ranks))
         + backlogs
@@ -161,7 +210,7 @@ fn moving(model: &Model, all: &Extent, parts: u64) -> Option<u64> {
     // A vector that grows has up to twice the room that it needs.
     let slot = 2 * size_of::<Slot>() as u64;
     let requested = if model.on_arrival { 2 * size_of::<OutputRequest>() as u64 } else { 0 };
-    let cargo = if model.jobs.is_some() { size_of::<(Cargo, u32)>() as u64 } else { 0 };
+    let cargo = if has_cargo(model) { size_of::<(Cargo, u32)>() as u64 } else { 0 };
     let delayed = if model.sensing == Sensing::Both { 0 } else { flights };
     // What is written in a window, and what was written in the one before, with room to spare.
     let mails = if parts > 1 { 4 } else { 0 };
@@ -177,6 +226,8 @@ fn moving(model: &Model, all: &Extent, parts: u64) -> Option<u64> {
         crossing.saturating_mul(mails * (size_of::<(Flight, u32, Signal)>() as u64 + cargo)),
         lists(model, all, parts),
         programs(model, all),
+        if all.generators > 0 { Streams::most_bytes(model, all, parts) } else { 0 },
+        Queued::most_bytes(model, all.ports, all.hosts),
     ];
     Some(all.into_iter().fold(0, u64::saturating_add))
 }

@@ -5,13 +5,17 @@ use super::books::{Books, Observed};
 use super::control::{Control, PauseRecord};
 use super::core::Core;
 use super::core::ports::{OutputRequest, Queue};
-use super::egress::{Departing, Egress};
+use super::egress::SilenceRecord;
 use super::hosts::{Hosts, Interfaces};
-use super::machine::Machine;
-use super::matching::Matching;
+use super::machine::{Departing, Egress, Machine, Matching};
 use super::model::Model;
 use super::partition::Partition;
 use crate::ids::Cycle;
+use crate::probe::limits::LimitRecord;
+use crate::probe::marks::MarkRecord;
+use crate::probe::notices::NoticeRecord;
+use crate::probe::order::OrderRecord;
+use crate::probe::streams::StreamRecord;
 use crate::routing::Queues;
 
 /// One partition.
@@ -20,6 +24,12 @@ pub(crate) trait Inspect {
     fn agents_mut(&mut self) -> &mut Agents;
     /// The interfaces of hosts that run ranks.
     fn interfaces(&self) -> Option<&Interfaces>;
+    /// Packets whose cargo is kept, if packets have any.
+    fn cargo(&self) -> Option<u32>;
+    /// What was recorded of each stream.
+    fn streams(&self) -> &[StreamRecord];
+    /// In which order packets have arrived until a cycle, where hosts put them in order.
+    fn order(&self, until: Cycle) -> Option<OrderRecord>;
     /// Dependencies between channels, if they are recorded.
     fn dependencies(&self) -> Option<&Observed>;
     /// The queues of a router, as its agent sees them.
@@ -33,13 +43,30 @@ pub(crate) trait Inspect {
     fn sending(&self, input: usize) -> OutputRequest;
     /// Does a head that has been routed lack credits? `base` is the first port of its router.
     fn credit_blocked(&self, base: u32, request: &OutputRequest) -> bool;
+    /// Is the output full that a head has requested?
+    fn output_full(&self, base: u32, request: &OutputRequest) -> bool;
+    /// Has the sender of a VC of an input been told to be silent?
+    fn has_stopped(&self, input: u32, vc: u8) -> bool;
+    /// Since when the queue of an output for a VC at its other end has been told to be silent, if it has.
+    fn silent_since(&self, output: u32, vc: u8) -> Option<Cycle>;
     /// Packets that have been granted and have not left, or that have not left their hosts.
     fn departing(&self) -> Vec<Departing>;
-    /// What was recorded of the pauses of an input.
-    fn pauses(&self, input: u32) -> Option<PauseRecord>;
-    /// Cycles of the measurement in which the queues of an output, or of a host after all outputs, were told to be
-    /// silent, and how many they are; there are so many VCs.
-    fn silence(&self, port: u32, vcs: u8) -> (u64, u64);
+    /// Most phits that the ports of a switch share, and most of them in use at once in one, if they share any.
+    fn shared_memory(&self) -> Option<(u32, u32)>;
+    /// Phits that a VC of an input buffer holds, if flow control counts them.
+    fn buffered(&self, input: u32, vc: u8) -> Option<u32>;
+    /// Phits in a queue of an output.
+    fn outgoing(&self, output: u32, queue: u8) -> u32;
+    /// What was recorded of the pauses of an input: of each VC, of all together, or nothing.
+    fn pauses(&self, input: u32) -> &[PauseRecord];
+    /// When each queue of an output, or of a host after all outputs, was told to be silent; there are so many VCs.
+    fn silences(&self, port: u32, vcs: u8) -> Vec<SilenceRecord>;
+    /// What left an output by class, where there are congestion points.
+    fn marks(&self, output: u32) -> &[MarkRecord];
+    /// What the samples of an output found by class, where congestion points send notifications.
+    fn notices(&self, output: u32) -> Vec<NoticeRecord>;
+    /// What the rate limiters of its hosts did, if there are any.
+    fn limits(&self) -> Option<LimitRecord>;
     /// Recounts what the switch allocation knows of a router. Says what is wrong.
     fn check(&self, router: u32) -> Result<(), String>;
 }
@@ -55,6 +82,18 @@ impl<M: Machine> Inspect for Partition<M> {
 
     fn interfaces(&self) -> Option<&Interfaces> {
         self.path.hosts.interfaces()
+    }
+
+    fn cargo(&self) -> Option<u32> {
+        self.path.hosts.cargo()
+    }
+
+    fn streams(&self) -> &[StreamRecord] {
+        self.path.hosts.streams()
+    }
+
+    fn order(&self, until: Cycle) -> Option<OrderRecord> {
+        self.path.hosts.order(until)
     }
 
     fn dependencies(&self) -> Option<&Observed> {
@@ -90,16 +129,52 @@ impl<M: Machine> Inspect for Partition<M> {
         self.path.credit_blocked(base, request)
     }
 
+    fn output_full(&self, base: u32, request: &OutputRequest) -> bool {
+        self.path.output_full(base, request)
+    }
+
+    fn has_stopped(&self, input: u32, vc: u8) -> bool {
+        self.path.control.has_stopped(&self.path.core.model, input, vc)
+    }
+
+    fn silent_since(&self, output: u32, vc: u8) -> Option<Cycle> {
+        self.path.egress.silent_since(output, vc)
+    }
+
     fn departing(&self) -> Vec<Departing> {
         self.path.egress.departing(&self.path.core)
     }
 
-    fn pauses(&self, input: u32) -> Option<PauseRecord> {
-        self.path.control.record(input)
+    fn shared_memory(&self) -> Option<(u32, u32)> {
+        self.path.control.shared_memory()
     }
 
-    fn silence(&self, port: u32, vcs: u8) -> (u64, u64) {
-        self.path.egress.silence(&self.path.core, port, vcs)
+    fn buffered(&self, input: u32, vc: u8) -> Option<u32> {
+        self.path.control.buffered(&self.path.core, input, vc)
+    }
+
+    fn outgoing(&self, output: u32, queue: u8) -> u32 {
+        self.path.egress.length(&self.path.core, output, queue)
+    }
+
+    fn pauses(&self, input: u32) -> &[PauseRecord] {
+        self.path.control.records(input)
+    }
+
+    fn silences(&self, port: u32, vcs: u8) -> Vec<SilenceRecord> {
+        self.path.egress.silences(&self.path.core, port, vcs)
+    }
+
+    fn marks(&self, output: u32) -> &[MarkRecord] {
+        self.path.egress.marks(output)
+    }
+
+    fn notices(&self, output: u32) -> Vec<NoticeRecord> {
+        self.path.egress.notices(output)
+    }
+
+    fn limits(&self) -> Option<LimitRecord> {
+        self.path.egress.limits()
     }
 
     fn check(&self, router: u32) -> Result<(), String> {

@@ -1,16 +1,23 @@
-//! Which stages a run is made of.
+//! What a run is made of: stages, each of which has an interface, and what they do together is written once.
 //!
 //! The stages are known when the engine is compiled, so that a run has no questions to ask about what it does not
-//! use: each combination below is an engine of its own, and [`super::Simulation::run`] takes the first that fits.
+//! use. The interfaces of those that act on the others stand here, because each is defined by means of all.
 
-use super::books::{AllBooks, Books, NoBooks};
-use super::control::{AnyControl, AnyCredits, Control, Credits};
-use super::egress::{Egress, Fixed, Queued};
-use super::hosts::{AnyHosts, Hosts, Open};
-use super::matching::{Islip, Matching, Separable};
+use super::agents::Agents;
+use super::books::Books;
+use super::control::Control;
+use super::core::Core;
+use super::core::grant::{Grant, Room};
+use super::core::mail::Signal;
+use super::core::packet::Flight;
+use super::core::ports::{Output, OutputRequest, Queue};
+use super::egress::{SilenceBins, SilenceRecord};
+use super::hosts::{Entering, Hosts};
 use super::model::Model;
-use crate::ids::RouterId;
-use crate::routing::Watches;
+use crate::ids::Cycle;
+use crate::probe::limits::LimitRecord;
+use crate::probe::marks::MarkRecord;
+use crate::probe::notices::NoticeRecord;
 
 /// A combination of stages.
 pub(crate) trait Machine: Sized + Send + 'static {
@@ -28,93 +35,120 @@ pub(crate) trait Machine: Sized + Send + 'static {
     const ROUTE_FIXED: bool;
 }
 
-/// Synthetic traffic, one queue a VC, and a routing that decides once by what it sees when it does.
-pub(crate) struct Plain;
-
-impl Machine for Plain {
-    type Matching = Separable;
-    type Egress = Fixed;
-    type Control = Credits;
-    type Hosts = Open;
-    type Books = NoBooks;
-    const ROUTE_FIXED: bool = true;
+/// All stages of a partition but the one that matches inputs and outputs.
+pub(crate) struct Datapath<M: Machine> {
+    pub(crate) core: Core,
+    pub(crate) agents: Agents,
+    pub(crate) control: M::Control,
+    pub(crate) egress: M::Egress,
+    pub(crate) hosts: M::Hosts,
+    pub(crate) books: M::Books,
 }
 
-/// One queue a VC, and everything else.
-pub(crate) struct General;
+/// Looks at the inputs that may have a head that can go, and grants outputs.
+pub(crate) trait Matching<M: Machine>: Sized + Send {
+    /// Queues of a VC of an input: one for each output, or one.
+    const VOQS: bool;
 
-impl Machine for General {
-    type Matching = Separable;
-    type Egress = Fixed;
-    type Control = AnyCredits;
-    type Hosts = AnyHosts;
-    type Books = AllBooks;
-    const ROUTE_FIXED: bool = false;
+    /// For the ports of a partition, as they are built.
+    fn new(model: &Model, core: &Core) -> Self;
+
+    /// Heads arrive at input ports.
+    fn arrive(&mut self, path: &mut Datapath<M>, flights: &[Flight]);
+
+    /// All heads of this cycle have arrived.
+    fn all_arrived(&mut self, path: &mut Datapath<M>);
+
+    /// Input ports are to be looked at.
+    fn wake(&mut self, core: &Core, ports: &[u32]);
+
+    /// Credits that were awaited have arrived at an output.
+    fn wake_credit_blocked(&mut self, core: &Core, output: u32);
+
+    /// Grants what can be granted in this cycle.
+    fn allocate(&mut self, path: &mut Datapath<M>);
+
+    /// What a packet has requested that is in a queue, if packets request an output when they arrive.
+    fn decided(&self, packet: u32) -> Option<OutputRequest>;
+
+    /// Queue from which an input sent last, of those of the VC that it requested for.
+    fn sending<'a>(&self, core: &'a Core, input: usize) -> &'a Queue;
+
+    /// Recounts what it knows of a router. Says what is wrong.
+    fn check(&self, core: &Core, router: u32) -> Result<(), String>;
 }
 
-/// Virtual output queues.
-pub(crate) struct Voq;
-
-impl Machine for Voq {
-    type Matching = Islip;
-    type Egress = Fixed;
-    type Control = AnyCredits;
-    type Hosts = AnyHosts;
-    type Books = AllBooks;
-    const ROUTE_FIXED: bool = false;
+/// A packet that has been granted and has not left, or that has not left its host.
+pub(crate) struct Departing {
+    /// Its output in the partition (hosts come after all outputs), and its VC at the other end.
+    pub(crate) out: u32,
+    pub(crate) vc: u8,
+    /// Its place in the pool.
+    pub(crate) packet: u32,
+    /// The input and VC whose memory it still has.
+    pub(crate) held: Option<(u32, u8)>,
 }
 
-/// Queues at the outputs, as Ethernet switches have them, and any flow control.
-pub(crate) struct Ethernet;
+/// The output side of a switch.
+pub(crate) trait Egress: Sized + Send {
+    /// Packets stay in the pool until they leave.
+    const QUEUED: bool;
 
-impl Machine for Ethernet {
-    type Matching = Separable;
-    type Egress = Queued;
-    type Control = AnyControl;
-    type Hosts = AnyHosts;
-    type Books = AllBooks;
-    const ROUTE_FIXED: bool = false;
-}
+    /// For the outputs and hosts of a partition.
+    fn new(model: &Model, core: &Core) -> Self;
 
-/// The same with virtual output queues.
-pub(crate) struct EthernetVoq;
+    /// Fetches its state, which other partitions have driven out of the cache.
+    fn sweep(&self);
 
-impl Machine for EthernetVoq {
-    type Matching = Islip;
-    type Egress = Queued;
-    type Control = AnyControl;
-    type Hosts = AnyHosts;
-    type Books = AllBooks;
-    const ROUTE_FIXED: bool = false;
-}
+    /// Is there space in an output for what a head requests?
+    fn space(
+        &self,
+        model: &Model,
+        output: &Output,
+        at: (u32, Cycle),
+        request: OutputRequest,
+    ) -> Room;
 
-/// The machines, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
-    Plain,
-    General,
-    Voq,
-    Ethernet,
-    EthernetVoq,
-}
+    /// Takes a packet that the crossbar begins to bring; returns the cycle in which it leaves, if that is known.
+    fn take<M: Machine<Egress = Self>>(path: &mut Datapath<M>, grant: &Grant) -> Option<Cycle>;
 
-impl Choice {
-    /// The machine with the fewest questions that can run this model; `record` says that the dependencies
-    /// between channels are recorded, `queued` that packets
-    /// wait at the outputs though nothing needs that.
-    pub(crate) fn of(model: &Model, record: bool, queued: bool) -> Self {
-        let Watches { reconsiders, queues, injections, blocked, transit: _, lengths: _ } =
-            (model.routing.agent)(RouterId(0), 1).watches();
-        let watches = reconsiders || queues || injections || blocked;
-        let kept = record || model.lengths || model.shares() || model.times.congestion.is_some();
-        let late = model.on_arrival || !model.shared_by.is_empty();
-        let queued = queued || model.egress.needed;
-        match () {
-            () if queued && model.voqs => Self::EthernetVoq,
-            () if queued => Self::Ethernet,
-            () if model.voqs => Self::Voq,
-            () if watches || kept || late || model.jobs.is_some() => Self::General,
-            () => Self::Plain,
-        }
-    }
+    /// Takes a packet from a host, if hosts have a link of their own.
+    fn inject<M: Machine<Egress = Self>>(path: &mut Datapath<M>, entering: Entering);
+
+    /// A signal that is for the output itself: it may not send, or it may again. Says whether it was one.
+    fn hear(&mut self, core: &mut Core, signal: Signal) -> bool;
+
+    /// Sends a frame of so many phits through an output, before all packets, if its link is free; returns the cycle in
+    /// which it has left.
+    fn send_frame(&mut self, core: &Core, port: u32, phits: u32) -> Option<Cycle>;
+
+    /// Phits in a queue of a port, as the space in its output counts them.
+    fn length(&self, core: &Core, port: u32, queue: u8) -> u32;
+
+    /// Records bins of the time in which queues are told to be silent.
+    fn record_silences(&mut self, bins: SilenceBins);
+
+    /// When each queue of a port was told to be silent; the link has so many VCs.
+    fn silences(&self, core: &Core, port: u32, vcs: u8) -> Vec<SilenceRecord>;
+
+    /// Since when the queue of a port for a VC at its other end has been told to be silent, if it has.
+    fn silent_since(&self, port: u32, vc: u8) -> Option<Cycle>;
+
+    /// What left an output by class, where there are congestion points.
+    fn marks(&self, port: u32) -> &[MarkRecord];
+
+    /// What the samples of an output found by class, where congestion points send notifications.
+    fn notices(&self, port: u32) -> Vec<NoticeRecord>;
+
+    /// What the rate limiters of hosts did, if there are any.
+    fn limits(&self) -> Option<LimitRecord>;
+
+    /// Sends what can leave in this cycle; `freed` learns of outputs with room that somebody awaits.
+    fn run<M: Machine<Egress = Self>>(path: &mut Datapath<M>, freed: impl FnMut(&Core, u32));
+
+    /// The run has ended: what has been granted leaves, and what leaves for its host arrives.
+    fn finish<M: Machine<Egress = Self>>(path: &mut Datapath<M>);
+
+    /// Packets that have been granted and have not left, or that have not left their hosts.
+    fn departing(&self, core: &Core) -> Vec<Departing>;
 }

@@ -16,19 +16,22 @@ mod footprint;
 mod hosts;
 mod inspect;
 mod machine;
+mod machines;
 mod matching;
 mod model;
 mod partition;
+mod ramp;
 mod run;
 mod sensed;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use machine::{Choice, Ethernet, EthernetVoq, General, Plain, Voq};
+use machines::{Choice, Ethernet, EthernetVoq, General, Plain, PlainEthernet, Voq};
 use model::Model;
 
 pub use footprint::Footprint;
+pub use ramp::Ramp;
 
 use crate::ids::{HostId, RouterId};
 use crate::outcome::Outcome;
@@ -122,6 +125,11 @@ impl Simulation {
         footprint::of(&self.model)
     }
 
+    /// What the warm-up is to be compared with; `None` where the spec does not fix it.
+    pub fn ramp(&self) -> Option<Ramp> {
+        ramp::of(&self.model)
+    }
+
     /// The hops of a packet through the empty network, each with the router that takes it; the last
     /// one is the port of the destination host. `None` if the packet never arrives, or if a host
     /// does not exist.
@@ -155,6 +163,7 @@ impl Simulation {
             Choice::Plain => run::run::<Plain>(what, options, watch),
             Choice::General => run::run::<General>(what, options, watch),
             Choice::Voq => run::run::<Voq>(what, options, watch),
+            Choice::PlainEthernet => run::run::<PlainEthernet>(what, options, watch),
             Choice::Ethernet => run::run::<Ethernet>(what, options, watch),
             Choice::EthernetVoq => run::run::<EthernetVoq>(what, options, watch),
         }

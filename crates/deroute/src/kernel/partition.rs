@@ -12,11 +12,8 @@ use super::core::fetch::touch;
 use super::core::mail::{Mail, Signal};
 use super::core::packet::Flight;
 use super::core::wheel::Wheel;
-use super::datapath::Datapath;
-use super::egress::Egress;
 use super::hosts::{Entering, Hosts};
-use super::machine::Machine;
-use super::matching::Matching;
+use super::machine::{Datapath, Egress, Machine, Matching};
 use crate::ids::Cycle;
 
 pub(crate) struct Partition<M: Machine> {
@@ -30,7 +27,7 @@ impl<M: Machine> Partition<M> {
     /// Its stages, at cycle 0; `record` says that the dependencies between channels are recorded.
     pub(crate) fn new(core: Core, agents: Agents, hosts: M::Hosts, record: bool) -> Self {
         let outputs = core.outputs.len();
-        let control = M::Control::new(&core.model, outputs);
+        let control = M::Control::new(&core.model, &core);
         let books = M::Books::new(&core.model, outputs, record);
         let matching = M::Matching::new(&core.model, &core);
         let egress = M::Egress::new(&core.model, &core);
@@ -42,6 +39,8 @@ impl<M: Machine> Partition<M> {
     pub(crate) fn run(&mut self, to: Cycle) {
         if !self.path.core.exceeds_cache {
             self.path.core.sweep(!<M::Matching as Matching<M>>::VOQS);
+            self.path.egress.sweep();
+            self.path.control.sweep();
         }
         while self.path.core.now < to {
             self.apply();

@@ -54,14 +54,28 @@ impl Batch {
 }
 
 /// A packet that reaches its host.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivery {
     pub(crate) generated: Cycle,
+    /// Cycle of its first grant.
     pub(crate) injected: Cycle,
     /// Cycle after the consumption of the last phit.
     pub(crate) delivered: Cycle,
     pub(crate) size: u16,
     pub(crate) hops: u8,
     pub(crate) kind: PathKind,
+    /// A switch has marked it.
+    pub(crate) marked: bool,
+}
+
+/// Notifications of congestion, over the whole run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Notices {
+    pub(crate) sent: u64,
+    /// Those that are at their host, or whose switch has granted them its port.
+    pub(crate) received: u64,
+    /// Those that found no room on their way.
+    pub(crate) lost: u64,
 }
 
 /// Consecutive bins of time.
@@ -150,6 +164,8 @@ pub(crate) struct Collector {
     // Packets delivered in the measurement.
     pub(crate) injection_latency: u64,
     pub(crate) hops: u64,
+    pub(crate) marked: u64,
+    pub(crate) notices: Notices,
     pub(crate) min: u32,
     pub(crate) max: u32,
     pub(crate) histogram: Histogram<u64>,
@@ -180,6 +196,8 @@ impl Collector {
             blocked: 0,
             injection_latency: 0,
             hops: 0,
+            marked: 0,
+            notices: Notices::default(),
             min: u32::MAX,
             max: 0,
             histogram: histogram(),
@@ -225,6 +243,19 @@ impl Collector {
         end.min(self.to).saturating_sub(start.max(self.from))
     }
 
+    /// A host wants to send so many phits; is the packet refused?
+    #[inline]
+    pub(crate) fn count_attempt(&mut self, now: Cycle, size: u32, refused: bool) {
+        let phits = u64::from(self.covers(now)) * u64::from(size);
+        self.attempted_phits += phits;
+        if refused {
+            self.refused += 1;
+            return;
+        }
+        self.generated += 1;
+        self.generated_phits += phits;
+    }
+
     /// A packet was, or will be, consumed. Says whether it counts for the measurement.
     #[inline(always)]
     pub(crate) fn deliver(&mut self, sample: &Delivery) -> bool {
@@ -238,6 +269,7 @@ impl Collector {
         let latency = sample.delivered - sample.generated;
         self.injection_latency += u64::from(sample.injected - sample.generated);
         self.hops += u64::from(sample.hops);
+        self.marked += u64::from(sample.marked);
         self.min = self.min.min(latency);
         self.max = self.max.max(latency);
         self.histogram.saturating_record(u64::from(latency));
@@ -266,6 +298,10 @@ impl Collector {
         self.blocked += other.blocked;
         self.injection_latency += other.injection_latency;
         self.hops += other.hops;
+        self.marked += other.marked;
+        self.notices.sent += other.notices.sent;
+        self.notices.received += other.notices.received;
+        self.notices.lost += other.notices.lost;
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         let same_bounds = self.histogram.add(&other.histogram);

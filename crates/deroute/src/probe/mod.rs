@@ -1,8 +1,13 @@
 //! What is measured.
 
 pub(crate) mod collect;
+pub(crate) mod limits;
+pub(crate) mod marks;
 pub(crate) mod messages;
+pub(crate) mod notices;
+pub(crate) mod order;
 pub(crate) mod spectrum;
+pub(crate) mod streams;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

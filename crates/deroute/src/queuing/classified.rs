@@ -1,10 +1,13 @@
 //! Routing within the classes of a queuing scheme.
 
+use std::ops::Range;
+
 use super::MOST;
+use crate::congestion::NoticePlan;
 use crate::ids::{PortId, RouterId, VcId};
 use crate::routing::{
-    Fabric, Follows, Header, Hop, Message, Plan, Planner, Queues, RouterView, Routing, VcNeed,
-    Wrapper,
+    self, Algorithm, Fabric, Follows, Header, Hop, Message, Plan, Planner, Queues, RouterView,
+    Routing, VcNeed, Wrapper,
 };
 use crate::spec::SpecError;
 
@@ -12,6 +15,8 @@ use crate::spec::SpecError;
 struct Classified {
     inner: Box<dyn Routing>,
     classes: u8,
+    /// Classes of notifications, and the routing of these.
+    notices: Option<(Range<u8>, Box<dyn Routing>)>,
 }
 
 /// The queues of one class.
@@ -105,7 +110,11 @@ impl Wrapper for Classified {
             queues: &OwnQueues { queues: view.queues, classes, class },
             rng: view.rng,
         };
-        let hop = self.inner.route(&mut own, header);
+        let routing = match &mut self.notices {
+            Some((own, routing)) if own.contains(&class) => &mut **routing,
+            _ => &mut *self.inner,
+        };
+        let hop = routing.route(&mut own, header);
         Hop { vc: VcId(hop.vc.0 * classes + class), ..hop }
     }
 
@@ -131,10 +140,10 @@ impl Wrapper for Classified {
 }
 
 /// Checks a routing against the network, with its VCs shared out among the classes of scheme
-/// `name`.
+/// `name`, some of which may be those of notifications.
 pub(super) fn plan(
-    name: &str,
-    classes: u8,
+    (name, classes): (&str, u8),
+    notices: Option<(Range<u8>, NoticePlan)>,
     mut fabric: Fabric,
     planner: &Planner<'_>,
 ) -> Result<Plan, SpecError> {
@@ -147,16 +156,37 @@ pub(super) fn plan(
         *vcs /= classes;
     }
     fabric.classes = classes;
-    let Plan { agent, vcs } = planner(&fabric)?;
+    let Plan { agent, mut vcs } = planner(&fabric)?;
+    let notices = match notices {
+        Some((own, plan)) => {
+            let Plan { agent, vcs: needed } = notified(&plan, &fabric)?;
+            vcs.extend(needed);
+            Some((own, agent))
+        }
+        None => None,
+    };
     if agent(RouterId(0), 1).escape().is_some() {
         let message = "this routing keeps one VC to escape through, which classes cannot share";
         return Err(SpecError::new("network.queuing", message).choices(["no queuing scheme"]));
     }
     let agent = Box::new(move |first, count| -> Box<dyn Routing> {
-        Box::new(Classified { inner: agent(first, count), classes })
+        let notices = notices.as_ref().map(|(own, agent)| (own.clone(), agent(first, count)));
+        Box::new(Classified { inner: agent(first, count), classes, notices })
     });
     let why = "its paths have to be free of deadlocks in each class of the queuing scheme";
     let each =
         |need: VcNeed| VcNeed { vcs: need.vcs.saturating_mul(classes), why: why.into(), ..need };
     Ok(Plan { agent, vcs: vcs.into_iter().map(each).collect() })
+}
+
+/// The routing of notifications.
+fn notified(plan: &NoticePlan, fabric: &Fabric) -> Result<Plan, SpecError> {
+    let routing = match plan.random_up {
+        true => Algorithm::UpOblivious(Default::default()),
+        false => Algorithm::Minimal(Default::default()),
+    };
+    routing::build(&routing, fabric).map_err(|error| {
+        let path = "network.congestion_point.qcn.notifications.path";
+        SpecError::new(path, error.message).choices(["minimal"])
+    })
 }

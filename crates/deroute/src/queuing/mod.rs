@@ -21,6 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::catalogue;
+use crate::congestion::NoticePlan;
 use crate::ids::HostId;
 use crate::routing::{Fabric, Plan, Planner};
 use crate::spec::SpecError;
@@ -158,6 +159,19 @@ pub fn plan(
     fabric: Fabric,
     planner: &Planner<'_>,
 ) -> Result<(Flows, Plan), SpecError> {
+    plan_for(spec, (service, None), fabric, planner)
+}
+
+/// The same where one of the classes of service may be that of notifications.
+///
+/// # Errors
+/// As [`plan`], and paths of notifications that there are none of.
+pub(crate) fn plan_for(
+    spec: &Option<Queuing>,
+    (service, notices): (u8, Option<NoticePlan>),
+    fabric: Fabric,
+    planner: &Planner<'_>,
+) -> Result<(Flows, Plan), SpecError> {
     let (name, mut flows) = match spec {
         Some(queuing) => {
             let path = format!("network.queuing.{}", queuing.name());
@@ -174,7 +188,11 @@ pub fn plan(
     flows.service = service;
     let plan = match flows.classes() {
         1 if spec.is_none() => planner(&fabric)?,
-        classes => classified::plan(name, classes, fabric, planner)?,
+        classes => {
+            let first = |notices: &NoticePlan| notices.class * flows.classes;
+            let own = notices.map(|plan| (first(&plan)..first(&plan) + flows.classes, plan));
+            classified::plan((name, classes), own, fabric, planner)?
+        }
     };
     Ok((flows, plan))
 }

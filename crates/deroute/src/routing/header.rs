@@ -85,6 +85,9 @@ impl Memo {
 /// The kind of memo that every hop looks at.
 const INTERMEDIATE: u8 = 1;
 
+/// The bit of a mark.
+const MARK: u8 = 0x80;
+
 /// The part of a packet that routing reads and writes. Twelve bytes: a packet in a queue is half a cache
 /// line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +100,7 @@ pub struct Header {
     pub position: u8,
     /// Part of the path. In phase A, the memo is the intermediate router.
     pub phase: ValiantPhase,
-    /// The kind of path, and the kind of memo in the upper four bits.
+    /// The kind of path in four bits, the kind of memo in three, and whether the packet is marked.
     labels: u8,
     /// Router-to-router hops taken.
     pub hops: u8,
@@ -121,14 +124,15 @@ impl Header {
     /// What the algorithm remembers of the packet: at first nothing.
     #[inline]
     pub fn memo(&self) -> Memo {
-        Memo::unpack((self.labels >> 4, self.word))
+        Memo::unpack((self.labels >> 4 & 7, self.word))
     }
 
     /// Remembers something, in place of what was remembered before.
     #[inline]
     pub fn remember(&mut self, memo: Memo) {
         let (kind, word) = memo.pack();
-        (self.labels, self.word) = (self.labels & 15 | kind << 4, word);
+        debug_assert!(kind < 8, "three bits");
+        (self.labels, self.word) = (self.labels & !0x70 | kind << 4, word);
     }
 
     /// Kind of path, for the statistics.
@@ -143,10 +147,22 @@ impl Header {
         self.labels = self.labels & !15 | kind as u8;
     }
 
+    /// A switch has marked the packet, because its queue was long.
+    #[inline]
+    pub fn is_marked(&self) -> bool {
+        self.labels & MARK != 0
+    }
+
+    /// A switch marks the packet.
+    #[inline]
+    pub(crate) fn mark(&mut self) {
+        self.labels |= MARK;
+    }
+
     /// Valiant's intermediate router, if one has been drawn.
     #[inline]
     pub fn intermediate(&self) -> Option<RouterId> {
-        (self.labels >> 4 == INTERMEDIATE).then_some(RouterId(self.word))
+        (self.labels & 0x70 == INTERMEDIATE << 4).then_some(RouterId(self.word))
     }
 
     /// Sends the packet at a router through an intermediate one, or minimally if that is its source or
@@ -198,7 +214,7 @@ impl Header {
 mod tests {
     use super::*;
 
-    /// A memo and a kind of path share a byte, and do not disturb each other.
+    /// A memo, a kind of path and a mark share a byte, and do not disturb each other.
     #[test]
     fn what_is_remembered_is_found_again() {
         let memos = [
@@ -220,6 +236,12 @@ mod tests {
                 assert_eq!((header.memo(), header.kind()), (memo, kind));
                 header.remember(Memo::Derouted);
                 assert_eq!((header.memo(), header.kind()), (Memo::Derouted, kind));
+                let mut marked = header;
+                marked.mark();
+                assert!(marked.is_marked() && !header.is_marked());
+                marked.remember(memo);
+                marked.set_kind(kind);
+                assert_eq!((marked.memo(), marked.kind(), marked.is_marked()), (memo, kind, true));
             }
         }
     }

@@ -5,11 +5,13 @@
 //! network or says what is wrong with it.
 
 mod error;
+mod probes;
 mod quantity;
 mod rate;
 mod service;
 
 pub use error::SpecError;
+pub use probes::{ProbedPorts, QueueDetail, QueueProbe};
 pub(crate) use quantity::holds;
 pub use quantity::{Quantity, Scale};
 pub use service::{ClassSchedule, ServiceClasses};
@@ -19,8 +21,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::congestion::spec::*;
 pub use crate::control::spec::*;
 pub use crate::queuing::spec::*;
+pub use crate::reaction::spec::*;
 pub use crate::routing::spec::*;
 pub use crate::switch::spec::*;
 pub use crate::topology::spec::*;
@@ -62,12 +66,35 @@ pub struct Units {
     /// Duration of a cycle. Default `"1 ns"`.
     pub cycle: String,
     /// Data in a phit. Default `"25 B"`, which makes a link of 200 Gb/s at 1 ns.
-    pub phit: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phit: Option<String>,
+    /// Rate of a link, such as `"200 Gb/s"`, in place of `phit`: what it carries in a cycle is a phit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_rate: Option<String>,
 }
 
 impl Default for Units {
     fn default() -> Self {
-        Self { cycle: "1 ns".into(), phit: "25 B".into() }
+        Self { cycle: "1 ns".into(), phit: None, link_rate: None }
+    }
+}
+
+impl Units {
+    /// What they make of quantities.
+    ///
+    /// # Errors
+    /// What is no positive quantity, and a rate beside a phit.
+    pub fn scale(&self) -> Result<Scale, SpecError> {
+        match (&self.phit, &self.link_rate) {
+            (None, None) => Scale::new(&self.cycle, "25 B"),
+            (Some(phit), None) => Scale::new(&self.cycle, phit),
+            (None, Some(rate)) => Scale::of_rate(&self.cycle, rate),
+            (Some(_), Some(_)) => {
+                let message =
+                    "says what a phit is, and so does `units.phit`: leave out one of them";
+                Err(SpecError::new("units.link_rate", message))
+            }
+        }
     }
 }
 
@@ -97,6 +124,9 @@ pub struct Network {
     /// When a packet may go to the next router. Default `{ credits = {} }`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub flow_control: FlowControl,
+    /// What a switch does with packets whose queue is long; nothing when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_point: Option<CongestionPoint>,
     /// Hosts' network interfaces.
     #[serde(default)]
     pub nic: Nic,
@@ -195,7 +225,7 @@ pub enum Forwarding {
 }
 
 /// A host's network interface. Its injection queue is the input buffer of a router port.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Nic {
     /// Delay between host and router, each way. Default 0.
@@ -209,6 +239,24 @@ pub struct Nic {
     /// injection queue is the input buffer of the router.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<NicLink>,
+    /// Packets of synthetic traffic reach the receiving host in the order in which its source has generated
+    /// them, stream by stream: one that arrives early waits at the interface. Default: as they arrive.
+    /// Messages of a workload are put together in any case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resequencing: Option<Resequencing>,
+    /// How fast a host sends after it has been told of congestion; as fast as ever when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reaction_point: Option<ReactionPoint>,
+}
+
+/// What the interface of a host does with packets that arrive before an earlier one of their stream and source.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Resequencing {
+    /// Phits, or data, that can wait at a host. A packet for which there is no room is dropped, and nobody waits
+    /// for it any more. Default: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity>,
 }
 
 /// Seed and duration.
@@ -303,6 +351,13 @@ pub struct Probes {
     /// Record congestion trees and head-of-line blocking in time; not recorded when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<CongestionProbe>,
+    /// Record the lengths of queues in time; not recorded when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<QueueProbe>,
+    /// Record pauses, losses and the most that buffers held of every link and VC, not only the summary per class;
+    /// with a time series also the time in which each was paused, by its bins. Default `false`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pauses: bool,
 }
 
 /// Samples of the congestion trees: what waits for an output, directly or through other routers.

@@ -95,12 +95,22 @@ pub(super) fn split(text: &str) -> Option<(Fraction, &str)> {
     Some((Fraction { num, den: 10u128.pow(frac.len() as u32) }, unit.trim()))
 }
 
-const TIME_UNITS: [(&str, u128); 5] =
-    [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
-/// Signal speed in a cable, from Table 3-1 of the thesis: 3 m take 15 ns.
-const PICOSECONDS_PER_METRE: u128 = 5_000;
-const BYTE_UNITS: [(&str, u128); 7] = [
+/// In picoseconds. The sign of a micro is U+00B5 or U+03BC. Signal speed in a cable, from Table 3-1 of the thesis:
+/// 3 m take 15 ns.
+const TIME_UNITS: [(&str, u128); 9] = [
+    ("ps", 1),
+    ("ns", 1_000),
+    ("us", 1_000_000),
+    ("\u{b5}s", 1_000_000),
+    ("\u{3bc}s", 1_000_000),
+    ("ms", 1_000_000_000),
+    ("s", 1_000_000_000_000),
+    ("m", 5_000),
+    ("km", 5_000_000),
+];
+const BYTE_UNITS: [(&str, u128); 8] = [
     ("B", 1),
+    ("kB", 1_000),
     ("KB", 1_000),
     ("MB", 1_000_000),
     ("GB", 1_000_000_000),
@@ -108,6 +118,10 @@ const BYTE_UNITS: [(&str, u128); 7] = [
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
 ];
+/// In bits per second.
+const RATE_PREFIXES: [(&str, u128); 5] =
+    [("", 1), ("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000), ("T", 1_000_000_000_000)];
+const RATE_UNITS: [(&str, u128); 4] = [("b/s", 1), ("bit/s", 1), ("bps", 1), ("B/s", 8)];
 
 fn factor(units: &[(&str, u128)], unit: &str) -> Option<u128> {
     units.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor)
@@ -115,15 +129,22 @@ fn factor(units: &[(&str, u128)], unit: &str) -> Option<u128> {
 
 fn picoseconds(text: &str) -> Option<Fraction> {
     let (value, unit) = split(text)?;
-    match unit {
-        "m" => value.times(PICOSECONDS_PER_METRE, 1),
-        _ => value.times(factor(&TIME_UNITS, unit)?, 1),
-    }
+    value.times(factor(&TIME_UNITS, unit)?, 1)
 }
 
 fn bytes(text: &str) -> Option<Fraction> {
     let (value, unit) = split(text)?;
     value.times(factor(&BYTE_UNITS, unit)?, 1)
+}
+
+/// Bits in so many picoseconds at a rate such as `"100 Gb/s"`.
+fn bits(text: &str, picoseconds: Fraction) -> Option<Fraction> {
+    let (value, unit) = split(text)?;
+    let (prefix, bits) = RATE_UNITS
+        .iter()
+        .find_map(|(name, bits)| unit.strip_suffix(name).map(|prefix| (prefix, bits)))?;
+    let per_s = factor(&RATE_PREFIXES, prefix)?.checked_mul(*bits)?;
+    value.times(per_s, 1_000_000_000_000)?.times(picoseconds.num, picoseconds.den)
 }
 
 /// Longest latency, pipeline or interval in cycles: keeps each timing wheel below 512 MiB.
@@ -155,21 +176,23 @@ impl Scale {
         })
     }
 
+    /// `cycle` is a time, and in each a link of this `rate` (`"200 Gb/s"`) carries a phit.
+    ///
+    /// # Errors
+    /// What is no such quantity, and 0.
+    pub fn of_rate(cycle: &str, rate: &str) -> Result<Self, SpecError> {
+        let mut scale = Self::new(cycle, "1 B")?;
+        let phit = bits(rate, scale.cycle).and_then(|bits| bits.times(1, 8));
+        scale.phit = phit.filter(|phit| phit.num > 0).ok_or_else(|| {
+            let message = format!("{rate:?} is not a positive rate");
+            SpecError::new("units.link_rate", message).choices(["a rate such as \"200 Gb/s\""])
+        })?;
+        Ok(scale)
+    }
+
     /// A rate such as `"100 Gb/s"` as a share of a phit a cycle.
     pub(super) fn bits_per_cycle(&self, text: &str) -> Option<Fraction> {
-        let (value, unit) = split(text)?;
-        let bits_per_s = match unit {
-            "b/s" => 1,
-            "kb/s" => 1_000,
-            "Mb/s" => 1_000_000,
-            "Gb/s" => 1_000_000_000,
-            "Tb/s" => 1_000_000_000_000,
-            _ => return None,
-        };
-        // Bits in a cycle, of which there are so many picoseconds, over the bits of a phit.
-        let bits =
-            value.times(bits_per_s, 1_000_000_000_000)?.times(self.cycle.num, self.cycle.den)?;
-        bits.divided_by(self.phit.times(8, 1)?)
+        bits(text, self.cycle)?.divided_by(self.phit.times(8, 1)?)
     }
 
     /// Nanoseconds in one cycle.
@@ -187,7 +210,7 @@ impl Scale {
     /// # Errors
     /// What is no such quantity, or no whole number of cycles.
     pub fn cycles(&self, path: &str, quantity: &Quantity) -> Result<u64, SpecError> {
-        let units = "cycles (a bare number), ps, ns, us, ms, s, or m of cable";
+        let units = "cycles (a bare number), ps, ns, us or µs, ms, s, or m or km of cable";
         convert(path, quantity, picoseconds, self.cycle, ("cycles", units))
     }
 
@@ -196,7 +219,7 @@ impl Scale {
     /// # Errors
     /// What is no such quantity, or no whole number of phits.
     pub fn phits(&self, path: &str, quantity: &Quantity) -> Result<u64, SpecError> {
-        let units = "phits (a bare number), B, KB, MB, GB, KiB, MiB, GiB";
+        let units = "phits (a bare number), B, kB or KB, MB, GB, KiB, MiB, GiB";
         convert(path, quantity, bytes, self.phit, ("phits", units))
     }
 
@@ -309,5 +332,29 @@ mod tests {
         assert_eq!(scale.phits_up("x", &"50 B".into()).unwrap(), 2);
         assert!(scale.phits_up("x", &"15 ns".into()).is_err());
         assert!(scale.phits("x", &"1.2.3 B".into()).is_err());
+    }
+
+    #[test]
+    fn reads_the_units_of_data_sheets() {
+        let scale = Scale::new("1 ns", "25 B").unwrap();
+        for text in ["2 us", "2 \u{b5}s", "2\u{3bc}s", "0.4 km", "400 m"] {
+            assert_eq!(scale.cycles("x", &text.into()).unwrap(), 2000, "{text}");
+        }
+        for text in ["4 kB", "4 KB", "4000 B"] {
+            assert_eq!(scale.phits("x", &text.into()).unwrap(), 160, "{text}");
+        }
+        for text in ["200 Gb/s", "200Gbit/s", "200 Gbps", "25 GB/s", "0.2 Tb/s", "200000 Mb/s"] {
+            let rate = scale.bits_per_cycle(text).unwrap();
+            assert_eq!(rate.num, rate.den, "{text}");
+            let same = Scale::of_rate("1 ns", text).unwrap();
+            assert_eq!(same.phits("x", &"25 B".into()).unwrap(), 1, "{text}");
+        }
+        for text in ["2 Ms", "2 kB", "2", "200 Kb/s"] {
+            assert!(scale.bits_per_cycle(text).is_none(), "{text}");
+        }
+        let odd = Scale::of_rate("1 ns", "100 Gb/s").unwrap();
+        assert_eq!(odd.phits("x", &"250 B".into()).unwrap(), 20);
+        let error = Scale::of_rate("1 ns", "fast").unwrap_err().to_string();
+        assert!(error.contains("units.link_rate") && error.contains("200 Gb/s"), "{error}");
     }
 }

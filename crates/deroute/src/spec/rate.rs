@@ -37,6 +37,18 @@ impl Scale {
         );
         refuse(message, choices.map(name).to_vec())
     }
+
+    /// A rate as a share of a phit a cycle.
+    ///
+    /// # Errors
+    /// What is no such rate, and a rate of 0.
+    pub fn rate(&self, path: &str, rate: &Quantity) -> Result<f64, SpecError> {
+        let share = share(rate, self).filter(|(above, _)| *above > 0);
+        share.map(|(above, below)| above as f64 / below as f64).ok_or_else(|| {
+            let message = format!("{rate} is no rate");
+            SpecError::new(path, message).choices(["\"5 Mb/s\"", "\"1%\"", "\"1/1000\""])
+        })
+    }
 }
 
 /// A rate as a share of the full one, or nothing if it is no rate.

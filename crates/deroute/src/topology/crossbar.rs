@@ -7,18 +7,26 @@
 //! Thesis 2.1; the CEE paper, section V, uses it to normalise throughput.
 //!
 //! # Parameters
-//! `hosts`: ports of the switch, 1 to 65535.
+//! `hosts`: ports of the switch, 1 to 65535. Or, as `crossbar_of`, a network: one switch with the hosts
+//! of that network, whose groups, coordinates and levels patterns still see.
 //!
 //! # Deadlock freedom
 //! There is no link between routers.
 //!
 //! # Limits
-//! Patterns and policies that need groups or neighbours are refused.
+//! Patterns and policies that need groups or neighbours are refused, but for the patterns of a
+//! `crossbar_of` a network that has them.
 //!
 //! # Example
 //! ```toml
 //! [network.topology.crossbar]
 //! hosts = 32
+//! ```
+//! ```toml
+//! [network.topology.crossbar_of.dragonfly]
+//! p = 2
+//! a = 4
+//! h = 2
 //! ```
 
 use std::ops::Range;
@@ -41,9 +49,21 @@ impl Crossbar {
     /// # Errors
     /// No host, and more than 65535.
     pub fn new(spec: &CrossbarSpec) -> Result<Self, SpecError> {
-        let hosts = u16::try_from(spec.hosts).ok().filter(|n| *n > 0).ok_or_else(|| {
-            let message = format!("{} hosts cannot share one switch", spec.hosts);
-            SpecError::new("network.topology.crossbar.hosts", message).choices(["1 to 65535"])
+        Self::with(spec.hosts, "network.topology.crossbar.hosts")
+    }
+
+    /// A switch for the hosts of a network.
+    ///
+    /// # Errors
+    /// More than 65535 hosts.
+    pub fn of(network: &dyn Topology) -> Result<Self, SpecError> {
+        Self::with(network.hosts(), "network.topology.crossbar_of")
+    }
+
+    fn with(hosts: u32, path: &str) -> Result<Self, SpecError> {
+        let hosts = u16::try_from(hosts).ok().filter(|n| *n > 0).ok_or_else(|| {
+            let message = format!("{hosts} hosts cannot share one switch");
+            SpecError::new(path, message).choices(["1 to 65535"])
         })?;
         Ok(Self { hosts })
     }

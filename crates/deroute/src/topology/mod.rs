@@ -213,10 +213,31 @@ pub fn build(spec: &spec::Topology) -> Result<Arc<dyn Topology>, SpecError> {
         spec::Topology::Dragonfly(spec) => Arc::new(Dragonfly::new(spec)?),
         spec::Topology::Hyperx(spec) => Arc::new(HyperX::new(spec)?),
         spec::Topology::Crossbar(spec) => Arc::new(Crossbar::new(spec)?),
+        spec::Topology::CrossbarOf(other) => Arc::new(Crossbar::of(&*replaced(other)?)?),
         spec::Topology::FatTree(spec) => Arc::new(FatTree::new(spec)?),
         spec::Topology::Rlft(spec) => Arc::new(FatTree::rlft(spec)?),
         spec::Topology::KaryTree(spec) => Arc::new(FatTree::kary(spec)?),
         spec::Topology::FoldedClos(spec) => Arc::new(FatTree::folded_clos(spec)?),
         spec::Topology::Graph(spec) => Arc::new(Graph::new(spec)?),
+    })
+}
+
+/// The network whose hosts patterns see: that of the spec, or the one that a crossbar stands for.
+pub(crate) fn seen_by_traffic(
+    spec: &spec::Topology,
+    built: &Arc<dyn Topology>,
+) -> Result<Arc<dyn Topology>, SpecError> {
+    match spec {
+        spec::Topology::CrossbarOf(other) => seen_by_traffic(other, &replaced(other)?),
+        _ => Ok(Arc::clone(built)),
+    }
+}
+
+/// The network that a crossbar stands for.
+fn replaced(spec: &spec::Topology) -> Result<Arc<dyn Topology>, SpecError> {
+    build(spec).map_err(|mut error| {
+        let below = error.path.trim_start_matches("network.topology").to_owned();
+        error.path = format!("network.topology.crossbar_of{below}");
+        error
     })
 }

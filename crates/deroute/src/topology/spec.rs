@@ -13,6 +13,9 @@ pub enum Topology {
     Hyperx(HyperXSpec),
     /// One switch with every host on it: the reference without a network.
     Crossbar(CrossbarSpec),
+    /// One switch with the hosts of another network, whose groups, coordinates and levels patterns still see:
+    /// what that network could do at best.
+    CrossbarOf(Box<Topology>),
     /// A generalised fat tree: any number of levels, slimmed or not, with parallel links.
     FatTree(FatTreeSpec),
     /// A real-life fat tree of switches with the same number of ports.

@@ -41,6 +41,10 @@ impl Pattern for Fixed {
     fn sends(&self, source: HostId) -> bool {
         self.to[source.index()] != source.0
     }
+
+    fn fan_out(&self) -> Option<u32> {
+        Some(1)
+    }
 }
 
 /// Bits of the number of a host, at least one.

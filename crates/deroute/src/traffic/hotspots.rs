@@ -122,7 +122,7 @@ struct Spot {
     targets: Vec<Vec<u32>>,
 }
 
-const COLD: u16 = u16::MAX;
+pub(super) const COLD: u16 = u16::MAX;
 
 /// The hot spots of a workload.
 pub(super) struct Hotspots {
@@ -170,7 +170,25 @@ impl Spot {
 }
 
 fn spot(spec: &Hotspot, path: &str, site: &Site<'_>) -> Result<Spot, SpecError> {
-    let Site { scale, setting, measure_from, sends: _ } = site;
+    let (from, to) = interval((&spec.start, &spec.stop), path, site, "the hot spot")?;
+    let at = format!("{path}.share");
+    part(spec.share, &at)?;
+    let share = (spec.share < 1.0).then(|| (spec.share * 2f64.powi(64)) as u64);
+    let targets =
+        Targets::build(&spec.destinations, &format!("{path}.destinations"), site.setting)?;
+    let hot = targets.hot(&spec.destinations);
+    let sources = sources(&spec.sources, &format!("{path}.sources"), site, &hot)?;
+    let targets_of = targets.assign(&sources, site.setting.topology.hosts());
+    Ok(Spot { from, to, share, targets_of, targets: targets.lists })
+}
+
+/// The cycles from a start to a stop, which count from the beginning of the measurement; all where there is none.
+pub(super) fn interval(
+    (start, stop): (&Option<Quantity>, &Option<Quantity>),
+    path: &str,
+    Site { scale, measure_from, .. }: &Site<'_>,
+    what: &str,
+) -> Result<(Cycle, Cycle), SpecError> {
     let time = |key: &str, quantity: &Option<Quantity>, default| {
         let Some(quantity) = quantity else { return Ok(default) };
         let at = format!("{path}.{key}");
@@ -181,32 +199,12 @@ fn spot(spec: &Hotspot, path: &str, site: &Site<'_>) -> Result<Spot, SpecError> 
         let cycles = scale.cycles(&at, quantity)?.saturating_add((*start).into());
         Ok(u32::try_from(cycles).unwrap_or(Cycle::MAX))
     };
-    let (from, to) = (time("start", &spec.start, 0)?, time("stop", &spec.stop, Cycle::MAX)?);
+    let (from, to) = (time("start", start, 0)?, time("stop", stop, Cycle::MAX)?);
     if from >= to {
-        let message = "the hot spot ends before it begins";
+        let message = format!("{what} ends before it begins");
         return Err(SpecError::new(format!("{path}.stop"), message));
     }
-    let at = format!("{path}.share");
-    part(spec.share, &at)?;
-    let share = (spec.share < 1.0).then(|| (spec.share * 2f64.powi(64)) as u64);
-    let Targets { lists, subtree } =
-        targets(&spec.destinations, &format!("{path}.destinations"), setting)?;
-    let hot: Vec<u32> = match spec.destinations {
-        Destinations::UpPorts { .. } => Vec::new(),
-        _ => lists.iter().flatten().copied().collect(),
-    };
-    let sources = sources(&spec.sources, &format!("{path}.sources"), site, &hot)?;
-    let hosts = setting.topology.hosts();
-    let mut targets_of = vec![COLD; hosts as usize];
-    let each = lists.len() / (hosts / subtree) as usize;
-    let (mut rank, mut last) = (0, 0);
-    for source in sources {
-        let tree = (source / subtree) as usize;
-        rank = if tree == last { rank } else { 0 };
-        targets_of[source as usize] = (tree * each + rank % each) as u16;
-        (rank, last) = (rank + 1, tree);
-    }
-    Ok(Spot { from, to, share, targets_of, targets: lists })
+    Ok((from, to))
 }
 
 fn part(share: f64, path: &str) -> Result<(), SpecError> {
@@ -231,7 +229,7 @@ fn listed(list: &[u32], path: &str, hosts: u32) -> Result<Vec<u32>, SpecError> {
 }
 
 /// The sources in ascending order.
-fn sources(
+pub(super) fn sources(
     spec: &Sources,
     path: &str,
     site: &Site<'_>,
@@ -279,9 +277,41 @@ fn sources(
 
 /// Lists of destinations. Subtrees of so many hosts, in order, have as many lists each; the sources of a
 /// subtree take its lists in turn.
-struct Targets {
-    lists: Vec<Vec<u32>>,
+pub(super) struct Targets {
+    pub(super) lists: Vec<Vec<u32>>,
     subtree: u32,
+}
+
+impl Targets {
+    pub(super) fn build(
+        spec: &Destinations,
+        path: &str,
+        setting: &Setting<'_>,
+    ) -> Result<Self, SpecError> {
+        targets(spec, path, setting)
+    }
+
+    /// The hosts that are no sources where all others are.
+    pub(super) fn hot(&self, spec: &Destinations) -> Vec<u32> {
+        match spec {
+            Destinations::UpPorts { .. } => Vec::new(),
+            _ => self.lists.iter().flatten().copied().collect(),
+        }
+    }
+
+    /// Which list each of so many hosts has; [`COLD`] if none.
+    pub(super) fn assign(&self, sources: &[u32], hosts: u32) -> Vec<u16> {
+        let mut targets_of = vec![COLD; hosts as usize];
+        let each = self.lists.len() / (hosts / self.subtree) as usize;
+        let (mut rank, mut last) = (0, 0);
+        for &source in sources {
+            let tree = (source / self.subtree) as usize;
+            rank = if tree == last { rank } else { 0 };
+            targets_of[source as usize] = (tree * each + rank % each) as u16;
+            (rank, last) = (rank + 1, tree);
+        }
+        targets_of
+    }
 }
 
 fn targets(spec: &Destinations, path: &str, setting: &Setting<'_>) -> Result<Targets, SpecError> {

@@ -14,6 +14,7 @@ mod lattice;
 mod matrix;
 mod mix;
 mod neighbour;
+mod pace;
 mod pairs;
 mod permutation;
 mod ring;
@@ -21,14 +22,17 @@ mod shift;
 mod shuffle;
 mod sizes;
 pub mod spec;
+mod streams;
 mod tornado;
 mod transpose;
 mod uniform;
 mod weighted;
 
+use self::pace::{Asked, Pace};
 use self::sizes::Sizes;
+pub use self::streams::TrafficStream;
 use crate::ids::{Cycle, HostId};
-use crate::rng::{Geometric, Owner, Stream};
+use crate::rng::{Owner, Stream};
 use crate::spec::{Scale, SpecError};
 use crate::topology::Topology;
 
@@ -41,6 +45,11 @@ pub trait Pattern: Send + Sync {
     fn sends(&self, _source: HostId) -> bool {
         true
     }
+
+    /// Most hosts that one source sends to, if the pattern knows; any, by default.
+    fn fan_out(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// What a pattern is built from.
@@ -49,6 +58,23 @@ pub struct Setting<'a> {
     pub topology: &'a dyn Topology,
     /// Seed of the run.
     pub seed: u64,
+}
+
+/// The hosts that synthetic traffic is for.
+pub struct Senders<'a> {
+    /// Cycles that a phit takes on the link of a host.
+    pub period: Cycle,
+    /// Classes of service that streams can name.
+    pub classes: u8,
+    /// Is a host free to send it? One that runs a program is not.
+    pub free: &'a dyn Fn(HostId) -> bool,
+}
+
+impl Default for Senders<'_> {
+    /// All hosts, on links of a phit a cycle, in one class.
+    fn default() -> Self {
+        Self { period: 1, classes: 1, free: &|_| true }
+    }
 }
 
 /// Builds a pattern. The catalogue.
@@ -101,19 +127,6 @@ fn weigh(total: u32, weight: u32, path: &str) -> Result<u32, SpecError> {
     })
 }
 
-/// Waiting times between packets while the load does not change.
-enum Pace {
-    /// No traffic.
-    Silent,
-    /// One process.
-    Bernoulli(Geometric),
-    /// Cycles between the packets of a host for each phit of the first, in units of 2^-32.
-    Paced(u128),
-    /// Bursts: the gap within one, the silence between two (a gap of 1 is none), and the law of
-    /// the packets in a burst.
-    OnOff { peak: Geometric, silence: Geometric, burst: Geometric },
-}
-
 /// Traffic from one time on.
 struct Phase {
     /// First cycle.
@@ -130,6 +143,9 @@ pub struct Workload {
     sizes: Sizes,
     phases: Vec<Phase>,
     hotspots: hotspots::Hotspots,
+    /// Cycles that a phit takes on the link of a host.
+    period: Cycle,
+    streams: Vec<TrafficStream>,
 }
 
 /// A packet to be sent.
@@ -155,8 +171,8 @@ pub struct Source {
 }
 
 impl Workload {
-    /// Resolves the traffic. Changes are relative to `measure_from`, which is `None` if it is not
-    /// known in advance.
+    /// Resolves the traffic of all hosts, with links of a phit a cycle and one class of service. Changes are
+    /// relative to `measure_from`, which is `None` if it is not known in advance.
     ///
     /// # Errors
     /// The first thing that is impossible, with its path below `traffic`.
@@ -166,9 +182,26 @@ impl Workload {
         setting: &Setting<'_>,
         measure_from: Option<Cycle>,
     ) -> Result<Self, SpecError> {
-        let sizes = Sizes::build(&spec.packet_size, scale)?;
+        Self::build_for(&Senders::default(), spec, scale, setting, measure_from)
+    }
+
+    /// The same for some hosts.
+    ///
+    /// # Errors
+    /// As [`Workload::build`].
+    pub fn build_for(
+        senders: &Senders<'_>,
+        spec: &spec::Traffic,
+        scale: &Scale,
+        setting: &Setting<'_>,
+        measure_from: Option<Cycle>,
+    ) -> Result<Self, SpecError> {
+        let (sizes, period) =
+            (Sizes::build(&spec.packet_size, "traffic.packet_size", scale)?, senders.period);
         let build = |from, load, load_path: &str, shape: &spec::Pattern, pattern_path: &str| {
-            let pace = pace(&spec.injection, load, load_path, sizes.mean())?;
+            let (injection, injection_path) = (&spec.injection, "traffic.injection");
+            let asked = Asked { load, load_path, injection, injection_path };
+            let pace = Pace::of(&asked, sizes.mean(), period)?;
             let pattern = pattern(shape, pattern_path, setting)?;
             let hosts = setting.topology.hosts();
             let sending = (0..hosts).filter(|host| pattern.sends(HostId(*host))).count();
@@ -196,43 +229,78 @@ impl Workload {
         let sends = &|host| phases.iter().any(|phase| phase.pattern.sends(host));
         let site = hotspots::Site { scale, setting, measure_from, sends };
         let hotspots = hotspots::Hotspots::build(&spec.hotspots, &site)?;
-        Ok(Self { sizes, phases, hotspots })
+        let mut own = Self { sizes, phases, hotspots, period, streams: Vec::new() };
+        let site = hotspots::Site { scale, setting, measure_from, sends: &|_| true };
+        own.streams = streams::build(spec, &own, senders, &site)?;
+        Ok(own)
+    }
+
+    /// Cycles that a phit takes on the link of a host.
+    pub fn period(&self) -> Cycle {
+        self.period
+    }
+
+    /// The streams.
+    pub fn streams(&self) -> &[TrafficStream] {
+        &self.streams
+    }
+
+    /// This traffic and that of each of its streams.
+    fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(self.streams.iter().map(TrafficStream::workload))
     }
 
     /// Smallest and largest packet in phits.
     pub fn packet_sizes(&self) -> (u16, u16) {
-        (self.sizes.min(), self.sizes.max())
+        let sizes = |own: &Self| (own.sizes.min(), own.sizes.max());
+        let wider = |a: (u16, u16), b: (u16, u16)| (a.0.min(b.0), a.1.max(b.1));
+        self.all().map(sizes).reduce(wider).unwrap_or((1, 1))
     }
 
     /// Does nobody ever send anything?
     pub fn is_silent(&self) -> bool {
-        self.phases.iter().all(|phase| matches!(phase.pace, Pace::Silent))
+        self.all().flat_map(|own| &own.phases).all(|phase| matches!(phase.pace, Pace::Silent))
     }
 
     /// Does `host` ever have anybody to send to?
     pub fn sends(&self, host: HostId) -> bool {
-        self.phases.iter().any(|phase| phase.pattern.sends(host))
+        self.all().flat_map(|own| &own.phases).any(|phase| phase.pattern.sends(host))
     }
 
-    /// Mean offered load over all hosts, the silent ones included, and the cycles `from..to`.
+    /// Most hosts that a source sends to; `None` if any host may be one.
+    pub(crate) fn fan_out(&self) -> Option<u32> {
+        let of_phases = self.phases.iter().map(|phase| phase.pattern.fan_out());
+        of_phases.sum()
+    }
+
+    /// Mean offered load over all hosts, the silent ones included, and the cycles `from..to`, in phits per cycle.
     pub fn offered(&self, from: Cycle, to: Cycle) -> f64 {
+        self.all().map(|own| own.own_offered(from, to)).sum()
+    }
+
+    /// The same without its streams.
+    fn own_offered(&self, from: Cycle, to: Cycle) -> f64 {
         let mut sum = 0.0;
         for (i, phase) in self.phases.iter().enumerate() {
             let end = self.phases.get(i + 1).map_or(Cycle::MAX, |next| next.from);
             let cycles = end.min(to).saturating_sub(phase.from.max(from));
             sum += phase.load * phase.senders * f64::from(cycles);
         }
-        sum / f64::from(to - from)
+        sum / f64::from(to - from) / f64::from(self.period)
     }
 
     /// Does the traffic change between two cycles?
     pub fn changes(&self, from: Cycle, to: Cycle) -> bool {
-        self.phases.iter().any(|phase| phase.from > from && phase.from < to)
+        self.all().flat_map(|own| &own.phases).any(|phase| phase.from > from && phase.from < to)
     }
 
-    /// The generator of `host`, and the cycle of its first packet.
+    /// The generator of `host`, and the cycle of its first packet; not those of streams.
     pub fn source(&self, host: HostId, seed: u64) -> (Source, Cycle) {
-        let rng = Stream::new(seed, Owner::Host(host.0));
+        self.begin(host, Stream::new(seed, Owner::Host(host.0)))
+    }
+
+    /// A generator that draws from `rng`.
+    fn begin(&self, host: HostId, rng: Stream) -> (Source, Cycle) {
         let mut source = Source { rng, burst: 0, destination: host, size: 0, behind: 0 };
         let first = self.next_from(0, host, &mut source);
         (source, first)
@@ -294,67 +362,6 @@ impl Phase {
         if !self.pattern.sends(host) {
             return None;
         }
-        match &self.pace {
-            Pace::Silent => None,
-            Pace::Bernoulli(law) => Some(law.draw(&mut source.rng)),
-            Pace::Paced(per_phit) if source.size == 0 => {
-                // The first: anywhere within the interval of the largest packet.
-                let interval = per_phit * u128::from(sizes.max());
-                let start = (u128::from(source.rng.bits()) * interval.min(1 << 64)) >> 64;
-                source.behind = start as u32;
-                Some(u32::try_from((start >> 32) + 1).unwrap_or(u32::MAX))
-            }
-            Pace::Paced(per_phit) => {
-                let interval = per_phit * u128::from(source.size) + u128::from(source.behind);
-                source.behind = interval as u32;
-                Some(u32::try_from(interval >> 32).unwrap_or(u32::MAX))
-            }
-            Pace::OnOff { peak, silence, burst } => {
-                let mut wait = peak.draw(&mut source.rng);
-                if source.burst == 0 {
-                    source.burst = burst.draw(&mut source.rng);
-                    source.destination = self.pattern.draw(host, &mut source.rng);
-                    wait = wait.saturating_add(silence.draw(&mut source.rng) - 1);
-                }
-                source.burst -= 1;
-                Some(wait)
-            }
-        }
+        self.pace.wait(host, source, (&*self.pattern, sizes))
     }
-}
-
-fn pace(
-    injection: &spec::Injection,
-    load: f64,
-    path: &str,
-    mean_size: f64,
-) -> Result<Pace, SpecError> {
-    if !(0.0..=1.0).contains(&load) {
-        let message = format!("{load} is not a fraction of the link rate");
-        return Err(SpecError::new(path, message).choices(["0.0 to 1.0"]));
-    }
-    let Some(mean) = Geometric::new(load / mean_size) else { return Ok(Pace::Silent) };
-    let (burst, peak) = match injection {
-        spec::Injection::Bernoulli => return Ok(Pace::Bernoulli(mean)),
-        // At most 2^32 / load <= 2^32 * 2^60 / mean size: the cast is exact enough, and never saturates.
-        spec::Injection::Paced => return Ok(Pace::Paced((2f64.powi(32) / load) as u128)),
-        spec::Injection::OnOff { burst, peak } => (burst, peak),
-    };
-    let at = |key: &str| format!("traffic.injection.on_off.{key}");
-    if !(1.0..=1e9).contains(burst) {
-        let message = format!("{burst} packets are no burst");
-        return Err(SpecError::new(at("burst"), message).choices(["1.0 to 1e9"]));
-    }
-    if !(load..=1.0).contains(peak) {
-        let message = format!("{peak} cannot give a mean load of {load}");
-        return Err(SpecError::new(at("peak"), message).choices([format!("{load} to 1.0")]));
-    }
-    // A burst and its silence last as long as its packets at the mean load.
-    let silence = burst * mean_size * (1.0 / load - 1.0 / peak);
-    let laws = (Geometric::new(peak / mean_size), Geometric::new(1.0 / (silence + 1.0)));
-    let (Some(peak), Some(silence), Some(burst)) = (laws.0, laws.1, Geometric::new(1.0 / burst))
-    else {
-        return Ok(Pace::Silent);
-    };
-    Ok(Pace::OnOff { peak, silence, burst })
 }

@@ -13,7 +13,12 @@ pub(super) enum Sizes {
 }
 
 impl Sizes {
-    pub(super) fn build(spec: &spec::PacketSize, scale: &Scale) -> Result<Self, SpecError> {
+    /// The distribution that stands at a path of the spec.
+    pub(super) fn build(
+        spec: &spec::PacketSize,
+        path: &str,
+        scale: &Scale,
+    ) -> Result<Self, SpecError> {
         let phits = |path: &str, quantity: &Quantity| {
             let size = scale.phits(path, quantity)?;
             u16::try_from(size).ok().filter(|s| *s > 0).ok_or_else(|| {
@@ -21,7 +26,6 @@ impl Sizes {
                 SpecError::new(path, message).choices(["1 to 65535 phits"])
             })
         };
-        let path = "traffic.packet_size";
         match spec {
             spec::PacketSize::Fixed(size) => Ok(Self::Fixed(phits(path, size)?)),
             spec::PacketSize::Uniform(range) => {

@@ -13,7 +13,8 @@ use crate::spec::Quantity;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
-    /// Offered load of every host, in phits per cycle (a fraction of the link rate), 0 to 1.
+    /// Offered load of every host, as a share of its own link (phits per cycle where that carries one a
+    /// cycle), 0 to 1.
     pub load: f64,
     /// Packet size.
     pub packet_size: PacketSize,
@@ -25,6 +26,9 @@ pub struct Traffic {
     /// Hot spots: some hosts send to a few, beside the pattern. The first that takes a packet has it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hotspots: Vec<Hotspot>,
+    /// Streams: traffic of some hosts beside the pattern, measured on its own, in a class of service.
+    #[serde(default, rename = "stream", skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<StreamSpec>,
     /// Transient: changes of pattern or load after the measurement began, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub then: Vec<Change>,
@@ -39,6 +43,7 @@ impl Default for Traffic {
             pattern: Pattern::Uniform,
             injection: Injection::default(),
             hotspots: Vec::new(),
+            streams: Vec::new(),
             then: Vec::new(),
         }
     }
@@ -49,6 +54,65 @@ impl Traffic {
     pub fn is_silent(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// Traffic of some hosts, measured on its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StreamSpec {
+    /// Its name in results: letters, digits, `_ - +`.
+    pub name: String,
+    /// The hosts that send it.
+    pub hosts: StreamHosts,
+    /// Load that each of them offers, as a share of its own link, 0 to 1.
+    pub load: f64,
+    /// Where packets go; or `destinations`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<Pattern>,
+    /// The hosts that packets go to; or `pattern`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destinations: Option<Destinations>,
+    /// Class of service, below `network.classes.count`. Default 0.
+    #[serde(default, skip_serializing_if = "crate::spec::is_default")]
+    pub class: u8,
+    /// Packet size. Default: that of `traffic`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet_size: Option<PacketSize>,
+    /// When packets are generated. Default: as in `traffic`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub injection: Option<Injection>,
+    /// Time since the beginning of the measurement. Default: from the beginning of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Quantity>,
+    /// Time since the beginning of the measurement. Default: to the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Quantity>,
+}
+
+/// The hosts that send a stream.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "expected a list of hosts, { from = 0, to = 3 }, \"all\", { random = { share = 0.1 } }, or \
+                 { even = { share = 0.1 } }"
+)]
+pub enum StreamHosts {
+    /// These.
+    List(Vec<u32>),
+    /// Consecutive ones.
+    Range(HostRange),
+    /// As the sources of a hot spot.
+    Sources(Sources),
+}
+
+/// Consecutive hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostRange {
+    /// The first.
+    pub from: u32,
+    /// The last.
+    pub to: u32,
 }
 
 /// A change of the traffic at a given time.

@@ -98,4 +98,8 @@ impl Pattern for Weighted {
     fn sends(&self, source: HostId) -> bool {
         !self.range(source).is_empty()
     }
+
+    fn fan_out(&self) -> Option<u32> {
+        self.firsts.windows(2).map(|ends| ends[1] - ends[0]).max()
+    }
 }

@@ -8,15 +8,16 @@ use crate::support::catalogue::{HOLDING_SWITCHES, PAUSES, SWITCHES};
 use crate::support::{self, value};
 
 /// 10 Gb/s: a phit of 1.25 B a nanosecond, frames of so many phits; hosts on one switch, or on two with a trunk.
-struct Setup<'a> {
-    topology: &'a str,
-    frame: u32,
-    control: &'a str,
-    traffic: String,
-    measure: u32,
+pub struct Setup<'a> {
+    pub topology: &'a str,
+    pub frame: u32,
+    pub control: &'a str,
+    pub traffic: String,
+    pub measure: u32,
 }
 
-fn build(setup: &Setup<'_>) -> Spec {
+/// The network of the closed forms.
+pub fn build(setup: &Setup<'_>) -> Spec {
     let Setup { topology, frame, control, traffic, measure } = setup;
     let link = "{ latency = 500, vcs = 1, buffer = \"100 KB\" }";
     let classes = match topology.contains("crossbar") {

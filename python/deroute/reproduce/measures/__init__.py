@@ -14,8 +14,10 @@ from deroute.reproduce.evidence import Evidence
 from deroute.reproduce.measures import (
     cabling,
     cells,
+    chapter4,
     chapter5,
     chapter6,
+    ethernet,
     geometry,
     method,
     paths,
@@ -39,8 +41,10 @@ CATALOGUE: Mapping[str, Measure] = {
         paths,
         trees,
         method,
+        chapter4,
         chapter5,
         chapter6,
+        ethernet,
     )
     for measure in module.MEASURES
 }

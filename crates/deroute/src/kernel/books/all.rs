@@ -5,9 +5,9 @@ use super::{Books, Observed};
 use crate::ids::Cycle;
 use crate::kernel::agents::Agents;
 use crate::kernel::core::Core;
+use crate::kernel::core::grant::Grant;
 use crate::kernel::core::mail::Signal;
-use crate::kernel::core::ports::{Output, PortKind};
-use crate::kernel::datapath::Grant;
+use crate::kernel::core::ports::{Output, OutputRequest, PortKind};
 use crate::kernel::model::Model;
 
 /// Each book is kept if the run asks for it.
@@ -21,21 +21,28 @@ pub(crate) struct AllBooks {
 impl AllBooks {
     /// Does what some runs need when a packet is granted.
     #[inline(never)]
-    fn book(&mut self, core: &Core, grant: &Grant, departure: Cycle) {
+    fn book(&mut self, core: &Core, grant: &Grant, departure: Option<Cycle>) {
         let output = &core.outputs[grant.out as usize];
         let onward = output.kind == PortKind::Link;
         if let Some(observed) = &mut self.dependencies {
             let request = grant.request;
             let to = onward.then_some((request.out, request.vc));
             let from = (!grant.injection).then_some((grant.in_port, grant.in_vc));
-            if core.model.escape.is_none_or(|escape| escape.0 == request.vc) {
+            // Nobody escapes through a VC of a link that is paused as a whole.
+            let whole_link = core.model.pause.as_ref().is_some_and(|plan| plan.whole_link);
+            let escape = core.model.escape.filter(|_| !whole_link);
+            if escape.is_none_or(|escape| escape.0 == request.vc) {
                 observed.add(output.router, from, to);
             }
         }
         if let Some(occupancy) = &mut self.occupancy
             && onward
         {
-            occupancy.lengthen(output.downstream.latency, grant, departure);
+            let at = (grant.out, grant.request);
+            occupancy.lengthen(at, output.link_free);
+            if let Some(departure) = departure {
+                occupancy.depart(output.downstream.latency, at, departure);
+            }
         }
     }
 }
@@ -63,7 +70,13 @@ impl Books for AllBooks {
     }
 
     #[inline(always)]
-    fn granted(&mut self, core: &Core, agents: &mut Agents, grant: &Grant, departure: Cycle) {
+    fn granted(
+        &mut self,
+        core: &Core,
+        agents: &mut Agents,
+        grant: &Grant,
+        departure: Option<Cycle>,
+    ) {
         if agents.watches.queues {
             let Output { router, global, .. } = core.outputs[grant.out as usize];
             if global {
@@ -88,10 +101,20 @@ impl Books for AllBooks {
         }
     }
 
-    fn departed(&mut self, core: &Core, agents: &mut Agents, output: u32) {
-        let Output { router, global, .. } = core.outputs[output as usize];
-        if agents.watches.queues && global && core.model.pause.is_some() {
+    fn departed(&mut self, core: &Core, agents: &mut Agents, sent: (u32, OutputRequest)) {
+        let Output { router, global, kind, downstream, .. } = core.outputs[sent.0 as usize];
+        let pauses = core.model.pause.is_some();
+        if agents.watches.queues && global && pauses {
             agents.mark_changed(router);
+        }
+        let Some(occupancy) = self.occupancy.as_mut().filter(|_| kind == PortKind::Link) else {
+            return;
+        };
+        if pauses {
+            let (port, request) = sent;
+            occupancy.shorten(Signal::new(port, request.vc, request.size.into()));
+        } else {
+            occupancy.depart(downstream.latency, sent, core.now);
         }
     }
 

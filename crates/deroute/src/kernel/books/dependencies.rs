@@ -13,8 +13,8 @@ use crate::ids::{PortId, RouterId};
 use crate::kernel::model::Model;
 use crate::topology::Peer;
 
-/// A channel: the input buffer of a router port and VC.
-pub(crate) type Channel = (u32, u16, u8);
+/// A channel: the input buffer of a router port and VC, or that of all VCs where the whole link is paused.
+pub(crate) type Channel = (u32, u16, Option<u8>);
 
 /// A turn taken in a switch: local router, input (port, VC), output (port, VC).
 type Turn = (u32, (u16, u8), (u16, u8));
@@ -36,11 +36,13 @@ impl Observed {
 
     /// The dependencies as pairs of channels; `first` is the first router of the partition.
     pub(crate) fn pairs(&self, model: &Model, first: u32) -> Vec<(Channel, Channel)> {
+        let whole_link = model.pause.as_ref().is_some_and(|plan| plan.whole_link);
+        let of = |vc: u8| (!whole_link).then_some(vc);
         let pair = |&(router, (in_port, in_vc), (out_port, out_vc)): &Turn| {
             let router = first + router;
             match model.topology.peer(RouterId(router), PortId(out_port)) {
                 Peer::Router { router: next, port, .. } => {
-                    Some(((router, in_port, in_vc), (next.0, port.0, out_vc)))
+                    Some(((router, in_port, of(in_vc)), (next.0, port.0, of(out_vc))))
                 }
                 _ => None,
             }
@@ -69,9 +71,12 @@ pub(crate) fn cycle(pairs: &[(Channel, Channel)]) -> Option<Vec<Channel>> {
 
 /// A list of channels as a sentence fragment.
 pub(crate) fn describe(channels: &[Channel]) -> String {
-    let names: Vec<String> = channels
-        .iter()
-        .map(|(router, port, vc)| format!("(router {router}, port {port}, VC {vc})"))
-        .collect();
+    let names: Vec<String> = channels.iter().map(name).collect();
     names.join(" -> ")
+}
+
+/// What a channel is called in messages.
+pub(crate) fn name((router, port, vc): &Channel) -> String {
+    let vc = vc.map_or("all VCs".to_owned(), |vc| format!("VC {vc}"));
+    format!("(router {router}, port {port}, {vc})")
 }

@@ -7,14 +7,15 @@ pub(crate) mod occupancy;
 mod all;
 
 pub(crate) use all::AllBooks;
-pub(crate) use dependencies::{Channel, Observed, cycle, describe};
+pub(crate) use dependencies::{Channel, Observed, cycle, describe, name};
 pub(crate) use none::NoBooks;
 
 use self::occupancy::Occupancy;
 use super::agents::Agents;
 use super::core::Core;
+use super::core::grant::Grant;
 use super::core::mail::Signal;
-use super::datapath::Grant;
+use super::core::ports::OutputRequest;
 use super::model::Model;
 use crate::ids::Cycle;
 
@@ -30,14 +31,20 @@ pub(crate) trait Books: Sized + Send {
     /// A cycle begins.
     fn begin(&mut self, core: &Core, agents: &mut Agents);
 
-    /// A packet is granted that departs at `departure`.
-    fn granted(&mut self, core: &Core, agents: &mut Agents, grant: &Grant, departure: Cycle);
+    /// A packet is granted that departs at `departure`; if that is not known yet, it will be told.
+    fn granted(
+        &mut self,
+        core: &Core,
+        agents: &mut Agents,
+        grant: &Grant,
+        departure: Option<Cycle>,
+    );
 
     /// Credits have come back to an output.
     fn credited(&mut self, core: &Core, agents: &mut Agents, signal: Signal);
 
-    /// A packet has left an output whose queue ends there.
-    fn departed(&mut self, core: &Core, agents: &mut Agents, output: u32);
+    /// A packet leaves an output in this cycle, which was not known when it was granted.
+    fn departed(&mut self, core: &Core, agents: &mut Agents, sent: (u32, OutputRequest));
 
     /// Lengths of the queues, where they are kept.
     fn occupancy(&self) -> Option<&Occupancy>;

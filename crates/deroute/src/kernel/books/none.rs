@@ -5,8 +5,9 @@ use super::{Books, Observed};
 use crate::ids::Cycle;
 use crate::kernel::agents::Agents;
 use crate::kernel::core::Core;
+use crate::kernel::core::grant::Grant;
 use crate::kernel::core::mail::Signal;
-use crate::kernel::datapath::Grant;
+use crate::kernel::core::ports::OutputRequest;
 use crate::kernel::model::Model;
 
 /// Nothing.
@@ -21,11 +22,11 @@ impl Books for NoBooks {
 
     fn begin(&mut self, _core: &Core, _agents: &mut Agents) {}
 
-    fn granted(&mut self, _core: &Core, _agents: &mut Agents, _grant: &Grant, _departure: Cycle) {}
+    fn granted(&mut self, _core: &Core, _agents: &mut Agents, _grant: &Grant, _at: Option<Cycle>) {}
 
     fn credited(&mut self, _core: &Core, _agents: &mut Agents, _signal: Signal) {}
 
-    fn departed(&mut self, _core: &Core, _agents: &mut Agents, _output: u32) {}
+    fn departed(&mut self, _core: &Core, _agents: &mut Agents, _sent: (u32, OutputRequest)) {}
 
     #[inline(always)]
     fn occupancy(&self) -> Option<&Occupancy> {

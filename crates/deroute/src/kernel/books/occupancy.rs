@@ -3,8 +3,8 @@
 
 use crate::ids::Cycle;
 use crate::kernel::core::mail::Signal;
+use crate::kernel::core::ports::OutputRequest;
 use crate::kernel::core::wheel::Wheel;
-use crate::kernel::datapath::Grant;
 use crate::kernel::model::Model;
 use crate::spec::Sensing;
 
@@ -72,22 +72,31 @@ impl Occupancy {
         });
     }
 
-    /// A packet is granted that departs at `departure` over a link of this latency: it counts at once, or from
-    /// its departure on, or from when its credits might be back.
-    pub(crate) fn lengthen(&mut self, latency: Cycle, grant: &Grant, departure: Cycle) {
-        let (port, vc, size) = (grant.out, grant.request.vc, u32::from(grant.request.size));
+    /// A packet is granted to an output whose link is free from `link_free` on: it may count at once.
+    pub(crate) fn lengthen(&mut self, (port, request): (u32, OutputRequest), link_free: Cycle) {
         if matches!(self.sensing, Sensing::Both | Sensing::Output) {
-            *self.vc_mut(port, vc) += size;
+            *self.vc_mut(port, request.vc) += u32::from(request.size);
         }
+        if self.sensing == Sensing::Waiting {
+            self.link_free[port as usize] = link_free;
+        }
+    }
+
+    /// A packet departs over a link of this latency: it counts from then on, or no longer, or from when its credits
+    /// might be back.
+    pub(crate) fn depart(
+        &mut self,
+        latency: Cycle,
+        (port, request): (u32, OutputRequest),
+        departure: Cycle,
+    ) {
         let after = match self.sensing {
             Sensing::Both => return,
             Sensing::Output | Sensing::Downstream => 1,
-            Sensing::Waiting => {
-                self.link_free[port as usize] = departure + size;
-                2 * latency
-            }
+            Sensing::Waiting => 2 * latency,
         };
-        self.delayed.push(departure + after, Signal::new(port, vc, size));
+        let signal = Signal::new(port, request.vc, request.size.into());
+        self.delayed.push(departure + after, signal);
     }
 
     /// Credits have come back.

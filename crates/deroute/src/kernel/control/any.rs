@@ -16,9 +16,15 @@ pub(crate) struct AnyControl {
 }
 
 impl Control for AnyControl {
-    fn new(model: &Model, outputs: usize) -> Self {
-        let pause = model.pause.is_some().then(|| Box::new(Pause::new(model, outputs)));
-        Self { credits: AnyCredits::new(model, outputs), pause }
+    fn new(model: &Model, core: &Core) -> Self {
+        let pause = model.pause.is_some().then(|| Box::new(Pause::new(model, core)));
+        Self { credits: AnyCredits::new(model, core), pause }
+    }
+
+    fn sweep(&self) {
+        if let Some(pause) = &self.pause {
+            pause.sweep();
+        }
     }
 
     #[inline]
@@ -50,7 +56,7 @@ impl Control for AnyControl {
         self.pause.as_mut().is_none_or(|pause| pause.arrive(core, to, size))
     }
 
-    fn tell(&mut self, core: &mut Core, send: impl FnMut(&Core, u32, u32) -> Cycle) {
+    fn tell(&mut self, core: &mut Core, send: impl FnMut(&Core, u32, u32) -> Option<Cycle>) {
         if let Some(pause) = &mut self.pause {
             pause.tell(core, send);
         }
@@ -66,8 +72,20 @@ impl Control for AnyControl {
         }
     }
 
-    fn record(&self, input: u32) -> Option<PauseRecord> {
-        self.pause.as_ref().map(|pause| pause.record(input))
+    fn has_stopped(&self, model: &Model, input: u32, vc: u8) -> bool {
+        self.pause.as_ref().is_some_and(|pause| pause.has_stopped(model, input, vc))
+    }
+
+    fn shared_memory(&self) -> Option<(u32, u32)> {
+        self.pause.as_ref()?.shared_memory()
+    }
+
+    fn buffered(&self, core: &Core, input: u32, vc: u8) -> Option<u32> {
+        self.pause.as_ref().and_then(|pause| pause.buffered(core, input, vc))
+    }
+
+    fn records(&self, input: u32) -> &[PauseRecord] {
+        self.pause.as_ref().map_or(&[], |pause| pause.records(input))
     }
 
     #[inline]

@@ -1,12 +1,10 @@
 //! Credits: the sender counts the phits that are free at the other end, and the receiver returns those of a
 //! packet that leaves.
 
+use super::Control;
 use super::shared::Sharing;
-use super::{Control, PauseRecord};
-use crate::ids::Cycle;
 use crate::kernel::core::Core;
 use crate::kernel::core::mail::Signal;
-use crate::kernel::core::packet::BufferId;
 use crate::kernel::core::ports::{Link, Output, OutputRequest};
 use crate::kernel::model::Model;
 
@@ -14,7 +12,7 @@ use crate::kernel::model::Model;
 pub(crate) struct Credits;
 
 impl Control for Credits {
-    fn new(_model: &Model, _outputs: usize) -> Self {
+    fn new(_model: &Model, _core: &Core) -> Self {
         Self
     }
 
@@ -41,21 +39,6 @@ impl Control for Credits {
     }
 
     #[inline(always)]
-    fn arrive(&mut self, _core: &Core, _to: BufferId, _size: u16) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn tell(&mut self, _core: &mut Core, _send: impl FnMut(&Core, u32, u32) -> Cycle) {}
-
-    #[inline(always)]
-    fn departed(&mut self, _core: &mut Core, _output: u32, _request: OutputRequest) {}
-
-    fn record(&self, _input: u32) -> Option<PauseRecord> {
-        None
-    }
-
-    #[inline(always)]
     fn apply(&mut self, _model: &Model, output: &mut Output, credits: &mut [u32], signal: Signal) {
         *output.credits_mut(credits, signal.vc()) += signal.content();
         output.queued -= signal.content();
@@ -73,8 +56,8 @@ pub(crate) struct AnyCredits {
 }
 
 impl Control for AnyCredits {
-    fn new(model: &Model, outputs: usize) -> Self {
-        Self { sharing: Sharing::new(model, outputs) }
+    fn new(model: &Model, core: &Core) -> Self {
+        Self { sharing: Sharing::new(model, core.outputs.len()) }
     }
 
     #[inline(always)]
@@ -102,21 +85,6 @@ impl Control for AnyCredits {
     #[inline(always)]
     fn release(&mut self, core: &mut Core, from: (u32, Link), vc: u8, size: u16) {
         Credits.release(core, from, vc, size);
-    }
-
-    #[inline(always)]
-    fn arrive(&mut self, _core: &Core, _to: BufferId, _size: u16) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn tell(&mut self, _core: &mut Core, _send: impl FnMut(&Core, u32, u32) -> Cycle) {}
-
-    #[inline(always)]
-    fn departed(&mut self, _core: &mut Core, _output: u32, _request: OutputRequest) {}
-
-    fn record(&self, _input: u32) -> Option<PauseRecord> {
-        None
     }
 
     #[inline(always)]

@@ -2,6 +2,7 @@
 
 mod any;
 mod credits;
+mod memory;
 mod pause;
 mod shared;
 
@@ -18,8 +19,11 @@ use crate::ids::Cycle;
 
 /// A flow control: one half of it at each end of a link.
 pub(crate) trait Control: Sized + Send {
-    /// For so many outputs.
-    fn new(model: &Model, outputs: usize) -> Self;
+    /// For the ports of a partition.
+    fn new(model: &Model, core: &Core) -> Self;
+
+    /// Fetches its state, which other partitions have driven out of the cache.
+    fn sweep(&self) {}
 
     /// Sender: is there room at the other end for what a head requests? `credits` is `Core::credits`.
     fn has_room(model: &Model, output: &Output, credits: &[u32], request: OutputRequest) -> bool;
@@ -38,17 +42,43 @@ pub(crate) trait Control: Sized + Send {
 
     /// Receiver: a packet of so many phits arrives in an input buffer. Says whether it has room; otherwise it is
     /// lost.
-    fn arrive(&mut self, core: &Core, to: BufferId, size: u16) -> bool;
+    #[inline(always)]
+    fn arrive(&mut self, _core: &Core, _to: BufferId, _size: u16) -> bool {
+        true
+    }
 
     /// Receiver: all that happened to its buffers in this cycle has happened; it may have something to say.
-    /// `send` sends a frame of so many phits through an output and says when it has left.
-    fn tell(&mut self, core: &mut Core, send: impl FnMut(&Core, u32, u32) -> Cycle);
+    /// `send` sends a frame of so many phits through an output and says when it has left, if the link is free.
+    #[inline(always)]
+    fn tell(&mut self, _core: &mut Core, _send: impl FnMut(&Core, u32, u32) -> Option<Cycle>) {}
 
     /// Sender: a packet has left its output.
-    fn departed(&mut self, core: &mut Core, output: u32, request: OutputRequest);
+    #[inline(always)]
+    fn departed(&mut self, _core: &mut Core, _output: u32, _request: OutputRequest) {}
 
-    /// What was recorded of an input port, if anything was.
-    fn record(&self, input: u32) -> Option<PauseRecord>;
+    /// Receiver: has the sender of a VC of an input been told to be silent?
+    #[inline(always)]
+    fn has_stopped(&self, _model: &Model, _input: u32, _vc: u8) -> bool {
+        false
+    }
+
+    /// Receivers: most phits that the ports of a switch share, and most of them in use at once in one, if they share any.
+    #[inline(always)]
+    fn shared_memory(&self) -> Option<(u32, u32)> {
+        None
+    }
+
+    /// Receiver: phits that a VC of an input buffer holds, if they are counted.
+    #[inline(always)]
+    fn buffered(&self, _core: &Core, _input: u32, _vc: u8) -> Option<u32> {
+        None
+    }
+
+    /// What was recorded of an input port: of each VC, of all together, or nothing.
+    #[inline(always)]
+    fn records(&self, _input: u32) -> &[PauseRecord] {
+        &[]
+    }
 
     /// Sender: a signal has arrived.
     fn apply(&mut self, model: &Model, output: &mut Output, credits: &mut [u32], signal: Signal);

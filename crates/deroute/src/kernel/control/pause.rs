@@ -6,13 +6,15 @@
 
 use std::collections::VecDeque;
 
+use super::memory::Memory;
 use crate::control::{PauseLimits, PausePlan};
 use crate::ids::Cycle;
 use crate::kernel::core::Core;
+use crate::kernel::core::fetch::{members, touch};
 use crate::kernel::core::mail::Signal;
 use crate::kernel::core::packet::BufferId;
 use crate::kernel::core::port_set::PortSet;
-use crate::kernel::core::ports::{Output, OutputRequest, PortKind};
+use crate::kernel::core::ports::{Input, Output, OutputRequest, PortKind};
 use crate::kernel::model::Model;
 
 /// What a pause frame says.
@@ -33,7 +35,8 @@ impl PauseFrame {
     /// Longest duration.
     const LONGEST: u32 = (1 << 29) - 1;
 
-    fn write(self) -> u32 {
+    /// As the flow control's own bits of a signal.
+    pub(crate) fn write(self) -> u32 {
         Self::PAUSE
             | if self.stops { Self::STOPS } else { 0 }
             | if self.whole_link { Self::WHOLE } else { 0 }
@@ -76,16 +79,22 @@ pub(crate) struct Pause {
     stopped: Vec<u64>,
     /// Inputs whose buffers have changed in this cycle.
     changed: PortSet,
-    /// The same while they are looked at, with whether they tell their sender again.
-    inputs: Vec<(u32, bool)>,
-    /// Inputs that tell their sender again, and when, in order.
+    /// The same while they are looked at.
+    inputs: Vec<u32>,
+    /// Where pauses end by themselves, when each VC of each input tells its sender again to be silent.
+    refresh_at: Vec<Cycle>,
+    /// Inputs to be looked at for that, and when, in order.
     refreshes: VecDeque<(Cycle, u32)>,
+    /// Of each input, or of each of its VCs: so many.
     records: Vec<PauseRecord>,
+    recorded: usize,
+    /// What the ports of a switch share.
+    memory: Option<Box<Memory>>,
 }
 
 impl Pause {
-    pub(super) fn new(model: &Model, ports: usize) -> Self {
-        let vcs = usize::from(model.most_vcs().max(model.flows.classes()));
+    pub(super) fn new(model: &Model, core: &Core) -> Self {
+        let (vcs, recorded, ports) = (vcs(model), recorded(model), core.inputs.len());
         Self {
             vcs,
             occupancy: vec![0; ports * vcs],
@@ -93,16 +102,30 @@ impl Pause {
             stopped: vec![0; ports],
             changed: PortSet::new(ports),
             inputs: Vec::new(),
+            refresh_at: if ends(model) { vec![0; ports * vcs] } else { Vec::new() },
             refreshes: VecDeque::new(),
-            records: vec![PauseRecord::default(); ports],
+            records: vec![PauseRecord::default(); ports * recorded],
+            recorded,
+            memory: Memory::new(model, core, ports * vcs),
         }
     }
 
-    /// Bytes of so many ports.
-    pub(crate) fn bytes(model: &Model, ports: u64) -> u64 {
-        let vcs = usize::from(model.most_vcs().max(model.flows.classes()));
-        let port = 2 * vcs * size_of::<u32>() + size_of::<u64>() + size_of::<PauseRecord>();
-        ports * port as u64 + ports / 8
+    /// Bytes of so many routers with so many ports.
+    pub(crate) fn bytes(model: &Model, routers: u64, ports: u64) -> u64 {
+        let counts = if ends(model) { 3 } else { 2 };
+        let records = recorded(model) * size_of::<PauseRecord>();
+        let port = counts * vcs(model) * size_of::<u32>() + size_of::<u64>() + records;
+        let shared = model.pause.as_ref().is_some_and(|plan| plan.shared.is_some());
+        let memory = if shared { Memory::bytes(routers, ports * vcs(model) as u64) } else { 0 };
+        ports * port as u64 + memory + ports / 8
+    }
+
+    /// Fetches its state.
+    pub(super) fn sweep(&self) {
+        touch(self.occupancy.iter().step_by(16).copied());
+        touch(self.waiting.iter().step_by(16).copied());
+        touch(self.records.iter().map(|record| record.peak));
+        touch(self.stopped.iter().step_by(8).map(|stopped| *stopped as u32));
     }
 
     #[inline]
@@ -143,15 +166,25 @@ impl Pause {
         let Some((plan, limits)) = limits(core, input) else { return true };
         let held = self.held(plan, input, vc) + size;
         let index = self.index(input, vc);
-        let record = &mut self.records[input as usize];
-        if held > limits.capacity {
+        // Whoever has not been told to be silent takes of the memory that ports share, or of the headroom.
+        let shared =
+            self.memory.as_ref().map(|memory| match self.has_stopped(&core.model, input, vc) {
+                true => memory.charged(self.buffer(plan, input, vc)),
+                false => u32::MAX,
+            });
+        let record = self.record(input, vc);
+        if held > limits.capacity.saturating_add(shared.unwrap_or(0)) {
             record.lost_packets += 1;
             record.lost_phits += u64::from(size);
             return false;
         }
         record.peak = record.peak.max(held);
         self.occupancy[index] += size;
-        self.changed.insert(input);
+        // Whether it still holds more at the end of the cycle is seen then.
+        let queue = if plan.whole_link { 0 } else { vc };
+        if held > limits.xoff && self.stopped[input as usize] >> queue & 1 == 0 {
+            self.changed.insert(input);
+        }
         true
     }
 
@@ -159,58 +192,158 @@ impl Pause {
         let index = self.index(input, vc);
         // A buffer without limits is not counted.
         self.occupancy[index] = self.occupancy[index].saturating_sub(u32::from(size));
-        self.changed.insert(input);
+        if self.stopped[input as usize] != 0 {
+            self.changed.insert(input);
+        }
     }
 
-    pub(super) fn tell(&mut self, core: &mut Core, mut send: impl FnMut(&Core, u32, u32) -> Cycle) {
+    pub(super) fn tell(
+        &mut self,
+        core: &mut Core,
+        mut send: impl FnMut(&Core, u32, u32) -> Option<Cycle>,
+    ) {
         let Self { changed, refreshes, inputs, .. } = self;
-        changed.drain(|port| inputs.push((port, false)));
         while let Some((_, input)) = refreshes.front().filter(|(at, _)| *at <= core.now) {
-            inputs.push((*input, true));
+            changed.insert(*input);
             refreshes.pop_front();
         }
-        inputs.sort_unstable();
+        changed.drain(|port| inputs.push(port));
+        self.settle(core);
         for index in 0..self.inputs.len() {
             self.tell_sender(core, &mut send, self.inputs[index]);
         }
         self.inputs.clear();
     }
 
+    /// What buffers have given back is there for those of the same switches whose senders are silent: these are looked
+    /// at as well.
+    fn settle(&mut self, core: &Core) {
+        let Some(mut memory) = self.memory.take() else { return };
+        let mut last = None;
+        for index in 0..self.inputs.len() {
+            let input = self.inputs[index];
+            let Some((plan, limits)) = limits(core, input) else { continue };
+            let Input { router, vcs, .. } = core.inputs[input as usize];
+            for vc in 0..if plan.whole_link { 1 } else { vcs } {
+                let over = self.held(plan, input, vc).saturating_sub(limits.xoff);
+                memory.settle(router, self.buffer(plan, input, vc), over);
+            }
+            if last != Some(router) {
+                last = Some(router);
+                let silent = core.ports(router).filter(|port| self.stopped[*port as usize] != 0);
+                self.inputs.extend(silent);
+            }
+        }
+        self.inputs.sort_unstable();
+        self.inputs.dedup();
+        self.memory = Some(memory);
+    }
+
     /// Tells the sender behind an input what has changed, VC by VC, or for all of them.
     fn tell_sender(
         &mut self,
         core: &mut Core,
-        send: &mut impl FnMut(&Core, u32, u32) -> Cycle,
-        (input, refresh): (u32, bool),
+        send: &mut impl FnMut(&Core, u32, u32) -> Option<Cycle>,
+        input: u32,
     ) {
         let model = std::sync::Arc::clone(&core.model);
         let Some((plan, limits)) = limits_of(&model, core, input) else { return };
         let vcs = if plan.whole_link { 1 } else { core.inputs[input as usize].vcs };
+        // VCs that it has something to say of, and those of them that are to be silent.
+        let (mut told, mut silent) = (0_u64, 0);
         for vc in 0..vcs {
             let held = self.held(plan, input, vc);
-            let stopped = self.stopped[input as usize] >> vc & 1 == 1;
-            let stops = if stopped { held > limits.xon } else { held > limits.xoff };
-            if stops == stopped && !(stops && refresh) {
+            if plan.exempt >> vc & 1 == 1 {
                 continue;
             }
-            self.stopped[input as usize] ^= u64::from(stops != stopped) << vc;
-            let record = &mut self.records[input as usize];
+            let stopped = self.stopped[input as usize] >> vc & 1 == 1;
+            let buffer = self.buffer(plan, input, vc);
+            let stops = match &mut self.memory {
+                Some(memory) => {
+                    let router = core.inputs[input as usize].router;
+                    memory.stops((router, buffer), limits, (held, stopped))
+                }
+                None if stopped => held > limits.xon,
+                None => held > limits.xoff,
+            };
+            let refresh_at = self.refresh_at.get(self.index(input, vc));
+            let again = stops && refresh_at.is_some_and(|at| *at <= core.now);
+            told |= u64::from(stops != stopped || again) << vc;
+            silent |= u64::from(stops) << vc;
+        }
+        if told == 0 {
+            return;
+        }
+        // It goes before all packets, but not before the one on the wire has left.
+        let Some(sent) = send(core, input, plan.frame) else {
+            self.changed.insert(input);
+            return;
+        };
+        silent &= told;
+        self.stopped[input as usize] = self.stopped[input as usize] & !told | silent;
+        for vc in members(told).map(|vc| vc as u8) {
+            let stops = silent >> vc & 1 == 1;
+            let record = self.record(input, vc);
             record.frames += 1;
             record.stops += u64::from(stops);
             let duration = plan.duration.filter(|_| stops);
             let frame = PauseFrame { stops, whole_link: plan.whole_link, duration };
-            // It waits for the frame that is being sent, and goes before all others.
-            let sent = send(core, input, plan.frame);
             core.send_signal_at(input, vc, frame.write(), sent + plan.response);
             if let Some(duration) = duration {
-                self.refreshes.push_back((core.now + (duration / 2).max(1), input));
+                // When half of it is over.
+                let (index, at) = (self.index(input, vc), core.now + (duration / 2).max(1));
+                self.refresh_at[index] = at;
+                self.refreshes.push_back((at, input));
             }
         }
     }
 
-    pub(super) fn record(&self, input: u32) -> PauseRecord {
-        self.records[input as usize]
+    /// The buffer of a VC: that of the first where they share it.
+    fn buffer(&self, plan: &PausePlan, input: u32, vc: u8) -> usize {
+        self.index(input, if plan.whole_link { 0 } else { vc })
     }
+
+    pub(super) fn shared_memory(&self) -> Option<(u32, u32)> {
+        self.memory.as_ref().map(|memory| memory.most())
+    }
+
+    pub(super) fn has_stopped(&self, model: &Model, input: u32, vc: u8) -> bool {
+        let whole_link = model.pause.as_ref().is_some_and(|plan| plan.whole_link);
+        let vc = if whole_link { 0 } else { vc };
+        self.stopped[input as usize] >> vc & 1 == 1
+    }
+
+    /// Phits in a buffer of a VC, where they are counted.
+    pub(super) fn buffered(&self, core: &Core, input: u32, vc: u8) -> Option<u32> {
+        limits(core, input).map(|_| self.occupancy[self.index(input, vc)])
+    }
+
+    pub(super) fn records(&self, input: u32) -> &[PauseRecord] {
+        let first = input as usize * self.recorded;
+        &self.records[first..first + self.recorded]
+    }
+
+    /// The record of a VC, or that of its port.
+    fn record(&mut self, input: u32, vc: u8) -> &mut PauseRecord {
+        let vc = usize::from(vc).min(self.recorded - 1);
+        &mut self.records[input as usize * self.recorded + vc]
+    }
+}
+
+/// VCs that are counted at every port.
+fn vcs(model: &Model) -> usize {
+    usize::from(model.most_vcs().max(model.flows.classes()))
+}
+
+/// Records of every input.
+fn recorded(model: &Model) -> usize {
+    let whole_link = model.pause.as_ref().is_some_and(|plan| plan.whole_link);
+    if model.pause_probe && !whole_link { vcs(model) } else { 1 }
+}
+
+/// Do pauses end by themselves?
+fn ends(model: &Model) -> bool {
+    model.pause.as_ref().is_some_and(|plan| plan.duration.is_some())
 }
 
 /// The limits of an input, if its sender can be paused or its buffer can overflow.

@@ -1,8 +1,8 @@
 //! What travels between partitions, and the signals of flow control.
 
+use super::cargo::Cargo;
 use super::packet::Flight;
 use crate::ids::Cycle;
-use crate::kernel::hosts::Cargo;
 
 /// Events for another partition.
 #[derive(Default)]

@@ -1,6 +1,8 @@
 //! What all stages of the engine share: the state of the routers of a partition, and what is on its way.
 
+pub(crate) mod cargo;
 pub(crate) mod fetch;
+pub(crate) mod grant;
 pub(crate) mod mail;
 pub(crate) mod packet;
 pub(crate) mod port_set;

@@ -1,16 +1,19 @@
 //! The departure is computed at the grant: packets leave in the order of their grants, since nothing can hold
 //! them once room downstream is theirs.
 
-use super::{Departing, Egress};
+use super::silence::{SilenceBins, SilenceRecord};
 use crate::ids::Cycle;
 use crate::kernel::control::Control;
 use crate::kernel::core::Core;
+use crate::kernel::core::grant::{Grant, Room};
 use crate::kernel::core::mail::Signal;
-use crate::kernel::core::ports::{LeadsTo, Output};
-use crate::kernel::datapath::{Datapath, Grant, Room};
+use crate::kernel::core::ports::{LeadsTo, Output, OutputRequest};
 use crate::kernel::hosts::Entering;
-use crate::kernel::machine::Machine;
+use crate::kernel::machine::{Datapath, Departing, Egress, Machine};
 use crate::kernel::model::Model;
+use crate::probe::limits::LimitRecord;
+use crate::probe::marks::MarkRecord;
+use crate::probe::notices::NoticeRecord;
 
 /// Has no state but the cycle in which the link of each output is free.
 pub(crate) struct Fixed;
@@ -26,6 +29,11 @@ pub(super) fn space(model: &Model, output: &Output, now: Cycle, size: u16) -> Ro
     Room::Enough
 }
 
+/// Cycles until the link of an output would be free.
+pub(super) fn backlog(core: &Core, port: u32) -> u32 {
+    core.outputs[port as usize].link_free.saturating_sub(core.now)
+}
+
 impl Egress for Fixed {
     const QUEUED: bool = false;
 
@@ -34,12 +42,21 @@ impl Egress for Fixed {
     }
 
     #[inline(always)]
-    fn space(&self, model: &Model, output: &Output, (_, now): (u32, Cycle), size: u16) -> Room {
-        space(model, output, now, size)
+    fn sweep(&self) {}
+
+    #[inline(always)]
+    fn space(
+        &self,
+        model: &Model,
+        output: &Output,
+        (_, now): (u32, Cycle),
+        request: OutputRequest,
+    ) -> Room {
+        space(model, output, now, request.size)
     }
 
     #[inline(always)]
-    fn take<M: Machine<Egress = Self>>(path: &mut Datapath<M>, grant: &Grant) -> Cycle {
+    fn take<M: Machine<Egress = Self>>(path: &mut Datapath<M>, grant: &Grant) -> Option<Cycle> {
         let Datapath { core, control, .. } = path;
         let Core { outputs, credits, model, collector, now, .. } = core;
         let output = &mut outputs[grant.out as usize];
@@ -64,7 +81,7 @@ impl Egress for Fixed {
         } else {
             path.depart(grant.packet, grant.request, downstream, arrival);
         }
-        departure
+        Some(departure)
     }
 
     fn inject<M: Machine<Egress = Self>>(_path: &mut Datapath<M>, _entering: Entering) {}
@@ -74,12 +91,34 @@ impl Egress for Fixed {
         false
     }
 
-    fn send_frame(&mut self, core: &Core, _port: u32, _phits: u32) -> Cycle {
-        core.now
+    fn send_frame(&mut self, core: &Core, _port: u32, _phits: u32) -> Option<Cycle> {
+        Some(core.now)
     }
 
-    fn silence(&self, _core: &Core, _port: u32, _vcs: u8) -> (u64, u64) {
-        (0, 0)
+    fn length(&self, core: &Core, port: u32, _queue: u8) -> u32 {
+        backlog(core, port)
+    }
+
+    fn record_silences(&mut self, _bins: SilenceBins) {}
+
+    fn silences(&self, _core: &Core, _port: u32, _vcs: u8) -> Vec<SilenceRecord> {
+        Vec::new()
+    }
+
+    fn silent_since(&self, _port: u32, _vc: u8) -> Option<Cycle> {
+        None
+    }
+
+    fn marks(&self, _port: u32) -> &[MarkRecord] {
+        &[]
+    }
+
+    fn notices(&self, _port: u32) -> Vec<NoticeRecord> {
+        Vec::new()
+    }
+
+    fn limits(&self) -> Option<LimitRecord> {
+        None
     }
 
     #[inline(always)]

@@ -11,8 +11,10 @@ use crate::spec::{ClassSchedule, ServiceClasses};
 pub(crate) enum Schedule {
     /// The highest class that can send does.
     Strict,
-    /// By deficit round robin; phits that each class may send in a round.
-    Ets(Vec<u32>),
+    /// By deficit round robin: what each class may send in a round, and how much of it a phit takes. The class of
+    /// the least share may send the largest packet, and shares are exact where their quotients are no whole
+    /// numbers of phits.
+    Ets { quanta: Vec<u32>, phit: u32 },
 }
 
 impl Schedule {
@@ -22,19 +24,27 @@ impl Schedule {
             return Self::Strict;
         };
         let least = shares.iter().copied().min().unwrap_or(1).max(1);
-        let quantum = |share: &u32| (share * u32::from(largest)).div_ceil(least);
-        Self::Ets(shares.iter().map(quantum).collect())
+        let quanta = shares.iter().map(|share| share * u32::from(largest)).collect();
+        Self::Ets { quanta, phit: least }
     }
 }
 
 /// The turn of an output.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Turn {
-    /// Queue that comes first among equals.
-    queue: u8,
-    /// Class whose turn it is, and phits that each may still send in this round.
+    /// Class whose turn it is.
     class: u8,
-    deficits: Box<[u32]>,
+    /// By class.
+    turns: Box<[ClassTurn]>,
+}
+
+/// The turn of a class.
+#[derive(Clone, Copy, Debug, Default)]
+struct ClassTurn {
+    /// Queue that comes first among its queues.
+    queue: u8,
+    /// What it may still send in this round.
+    deficit: u32,
 }
 
 /// A queue that can send: its index, its class, and the phits of its head.
@@ -47,47 +57,66 @@ pub(crate) struct Candidate {
 
 impl Turn {
     /// No class has had its turn.
-    pub(crate) fn new(schedule: &Schedule) -> Self {
-        match schedule {
-            Schedule::Strict => Self::default(),
-            Schedule::Ets(quanta) => Self { deficits: quanta.clone().into(), ..Self::default() },
+    pub(crate) fn new(schedule: &Schedule, classes: u8) -> Self {
+        let mut turns: Box<[_]> = vec![ClassTurn::default(); usize::from(classes)].into();
+        if let Schedule::Ets { quanta, .. } = schedule {
+            turns[0].deficit = quanta[0];
         }
+        Self { class: 0, turns }
+    }
+
+    /// Bytes that it takes beside itself, for so many classes.
+    pub(crate) fn bytes(classes: u8) -> usize {
+        usize::from(classes) * size_of::<ClassTurn>()
+    }
+
+    /// The only queue that can send does, with strict priority.
+    #[inline]
+    pub(crate) fn only(&mut self, queue: u8, class: u8) {
+        self.turns[usize::from(class)].queue = queue + 1;
     }
 
     /// Chooses among the queues that can send, in ascending order; there is at least one.
     pub(crate) fn choose(&mut self, schedule: &Schedule, candidates: &[Candidate]) -> Candidate {
-        let class = match (schedule, candidates) {
-            (_, [only]) if matches!(schedule, Schedule::Strict) => only.class,
-            (Schedule::Strict, _) => {
-                candidates.iter().map(|candidate| candidate.class).max().unwrap_or(0)
+        let chosen = match schedule {
+            Schedule::Strict => {
+                let class = candidates.iter().map(|candidate| candidate.class).max();
+                class.and_then(|class| self.first_of(class, candidates)).unwrap_or(candidates[0])
             }
-            (Schedule::Ets(quanta), _) => self.next_class(quanta, candidates),
+            Schedule::Ets { quanta, phit } => self.next_round_robin((quanta, *phit), candidates),
         };
-        let mut of_class = candidates.iter().filter(|candidate| candidate.class == class);
-        let first = of_class.clone().find(|candidate| candidate.queue >= self.queue);
-        let chosen = first.or_else(|| of_class.next()).copied().unwrap_or(candidates[0]);
-        self.queue = chosen.queue + 1;
-        if let Schedule::Ets(_) = schedule {
-            self.deficits[usize::from(class)] -= u32::from(chosen.size);
-        }
+        self.turns[usize::from(chosen.class)].queue = chosen.queue + 1;
         chosen
     }
 
-    /// The class whose turn it is: that of the last packet as long as its deficit allows, then the next that can
-    /// send, which gets its quantum. A class that cannot send loses what it had.
-    fn next_class(&mut self, quanta: &[u32], candidates: &[Candidate]) -> u8 {
-        let head = |class: u8| {
-            candidates.iter().filter(|candidate| candidate.class == class).map(|c| c.size).max()
-        };
+    /// The queue of a class that comes first in turn, if one of them can send.
+    fn first_of(&self, class: u8, candidates: &[Candidate]) -> Option<Candidate> {
+        let mut of_class = candidates.iter().filter(|candidate| candidate.class == class);
+        let turn = self.turns[usize::from(class)].queue;
+        let first = of_class.clone().find(|candidate| candidate.queue >= turn);
+        first.or_else(|| of_class.next()).copied()
+    }
+
+    /// The class whose turn it is sends as long as its deficit allows, then the next that can, which gets its quantum.
+    /// A class that cannot send loses what it had.
+    fn next_round_robin(
+        &mut self,
+        (quanta, phit): (&[u32], u32),
+        candidates: &[Candidate],
+    ) -> Candidate {
         loop {
-            let index = usize::from(self.class);
-            match head(self.class) {
-                Some(size) if self.deficits[index] >= u32::from(size) => return self.class,
+            let first = self.first_of(self.class, candidates);
+            let deficit = &mut self.turns[usize::from(self.class)].deficit;
+            match first {
+                Some(candidate) if *deficit >= u32::from(candidate.size) * phit => {
+                    *deficit -= u32::from(candidate.size) * phit;
+                    return candidate;
+                }
                 Some(_) => {}
-                None => self.deficits[index] = 0,
+                None => *deficit = 0,
             }
             self.class = (self.class + 1) % quanta.len() as u8;
-            self.deficits[usize::from(self.class)] += quanta[usize::from(self.class)];
+            self.turns[usize::from(self.class)].deficit += quanta[usize::from(self.class)];
         }
     }
 }

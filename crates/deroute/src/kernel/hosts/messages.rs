@@ -1,80 +1,21 @@
 //! Network interfaces of the hosts that run a rank: they cut messages into packets and put them
 //! together again.
-//!
-//! In a run with a workload the word that every packet carries for its hosts refers to the [`Cargo`] of its partition, which moves to the
-//! next one with it.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Entering, Hosts, Times, open};
+use super::Entering;
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
-use crate::kernel::core::mail::Mail;
+use crate::kernel::core::cargo::{Cargo, Fragment, PartOf, Slab};
 use crate::kernel::core::packet::{BufferId, NONE, Packet};
 use crate::kernel::core::wheel::Wheel;
 use crate::kernel::model::Model;
+use crate::probe::collect::Delivery;
 use crate::probe::messages::{Message, Record};
 use crate::queuing::Flows;
 use crate::routing::Header;
 use crate::workload::process::{Assembly, Descriptor, Placed, Process, Services, State};
 use crate::workload::{Job, Jobs, Seat};
-
-/// What a packet carries beside what routers look at.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Cargo {
-    /// Cycle of the first grant.
-    injected: Cycle,
-    /// Rank that sent it; [`NONE`] if it is no part of a message.
-    from: u32,
-    /// Number of its message among those of the sender.
-    serial: u32,
-    /// Tag of the message.
-    tag: u32,
-    /// Phits of the message before it, and in total.
-    offset: u32,
-    length: u32,
-}
-
-impl Cargo {
-    /// That of a packet of the synthetic traffic.
-    const SYNTHETIC: Self =
-        Self { injected: 0, from: NONE, serial: 0, tag: 0, offset: 0, length: 0 };
-}
-
-/// A pool of things with small handles, reused last in, first out.
-pub(crate) struct Slab<T> {
-    slots: Vec<T>,
-    free: Vec<u32>,
-}
-
-impl<T: Copy> Slab<T> {
-    fn new() -> Self {
-        Self { slots: Vec::new(), free: Vec::new() }
-    }
-
-    pub(crate) fn insert(&mut self, value: T) -> u32 {
-        if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = value;
-            return slot;
-        }
-        self.slots.push(value);
-        self.slots.len() as u32 - 1
-    }
-
-    pub(crate) fn remove(&mut self, slot: u32) -> T {
-        self.free.push(slot);
-        self.slots[slot as usize]
-    }
-
-    pub(crate) fn get_mut(&mut self, slot: u32) -> &mut T {
-        &mut self.slots[slot as usize]
-    }
-
-    /// Things in the pool.
-    pub(crate) fn live(&self) -> u32 {
-        (self.slots.len() - self.free.len()) as u32
-    }
-}
 
 /// A message that is being cut.
 #[derive(Clone, Copy, Debug)]
@@ -140,7 +81,6 @@ pub(crate) struct Interfaces {
     pub(crate) nics: Vec<Interface>,
     /// The one of each host; `NONE` if it generates synthetic traffic. Others may follow the last one.
     of_hosts: Vec<u32>,
-    pub(crate) cargo: Slab<Cargo>,
     /// Messages that become whole.
     arrivals: Wheel<u32>,
     messages: Slab<Incoming>,
@@ -181,7 +121,6 @@ impl Interfaces {
         Self {
             nics: Vec::new(),
             of_hosts: Vec::new(),
-            cargo: Slab::new(),
             arrivals: Wheel::new(horizon),
             messages: Slab::new(),
             records: jobs.jobs.iter().map(|_| Record::new()).collect(),
@@ -241,48 +180,48 @@ impl Interfaces {
 
     /// Takes a packet of a message off the network; its last phit is consumed in the cycle before
     /// `delivered`. Packets come in the order in which they are consumed.
-    fn accept(&mut self, index: u32, packet: &Packet, cargo: &Cargo, times: Times) {
+    pub(super) fn accept(
+        &mut self,
+        (host, now): (u32, Cycle),
+        packet: &Delivery,
+        fragment: &Fragment,
+    ) {
+        let Some(index) = self.of_host(host) else { return };
         let nic = &mut self.nics[index as usize];
         let record = &mut self.records[nic.seat.job as usize];
-        let (size, key) = (u32::from(packet.size), (cargo.from, cargo.serial));
+        let (size, key) = (u32::from(packet.size), (fragment.from, fragment.serial));
         record.packets += 1;
         record.arrived_phits += u64::from(size);
-        if size < cargo.length {
+        if size < fragment.length {
             let assembly = nic.incoming.entry(key).or_default();
-            match assembly.place(cargo.offset, size) {
+            match assembly.place(fragment.offset, size) {
                 Placed::Held => {
                     nic.held += size;
                     record.hold(nic.held);
                 }
                 Placed::InOrder { released } => nic.held -= released,
             }
-            if assembly.ready() < cargo.length {
+            if assembly.ready() < fragment.length {
                 return;
             }
             nic.incoming.remove(&key);
         }
-        let Times { now, delivered } = times;
-        let message = Message { issued: packet.generated, arrived: delivered, phits: cargo.length };
-        let Cargo { from, tag, .. } = *cargo;
+        let delivered = packet.delivered;
+        let message =
+            Message { issued: packet.generated, arrived: delivered, phits: fragment.length };
+        let Fragment { from, tag, .. } = *fragment;
         let slot = self.messages.insert(Incoming { nic: index, from, tag, message });
         self.arrivals.push(delivered.min(now + self.arrivals.horizon()), slot);
     }
 
-    /// Takes a packet off the network that is consumed at a host. Returns the cycle of its first grant.
-    #[cold]
-    fn unpack(&mut self, packet: &Packet, host: u32, times: Times) -> Cycle {
-        let cargo = self.cargo.remove(packet.host_word);
-        if cargo.from != NONE
-            && let Some(nic) = self.of_host(host)
-        {
-            self.accept(nic, packet, &cargo, times);
-        }
-        cargo.injected
-    }
-
     /// Messages that become whole in this cycle reach their ranks.
     #[cold]
-    fn apply_messages(&mut self, core: &mut Core, entering: &mut Vec<Entering>) {
+    pub(super) fn apply_messages(
+        &mut self,
+        core: &mut Core,
+        cargo: &mut Slab<Cargo>,
+        entering: &mut Vec<Entering>,
+    ) {
         let now = core.now;
         while let Some(due) = self.arrivals.take(now) {
             for index in 0..due.len() {
@@ -297,7 +236,7 @@ impl Interfaces {
                 nic.process.receive(from, tag);
                 self.records[nic.seat.job as usize].receive(&message);
                 let host = nic.host;
-                entering.extend(self.step_rank(core, host));
+                entering.extend(self.step_rank(core, cargo, host));
             }
             self.arrivals.done(due);
         }
@@ -305,19 +244,24 @@ impl Interfaces {
 
     /// Lets the rank of a host go on, and cuts a packet.
     #[cold]
-    fn step_rank(&mut self, core: &mut Core, host: u32) -> Option<Entering> {
+    pub(super) fn step_rank(
+        &mut self,
+        core: &mut Core,
+        cargo: &mut Slab<Cargo>,
+        host: u32,
+    ) -> Option<Entering> {
         let nic = self.of_host(host)?;
         if let Some(at) = self.work(nic, &core.model, core.now, core.generations.horizon()) {
             core.generations.push(at, host);
         }
-        let packet = self.cut(core, host);
+        let packet = self.cut(core, cargo, host);
         self.refill(core, host);
         packet
     }
 
     /// Cuts the next packet of a host, if its injection queue has room for it: at most one a cycle, so
     /// that no two arrive at their router at once.
-    fn cut(&mut self, core: &mut Core, host: u32) -> Option<Entering> {
+    fn cut(&mut self, core: &mut Core, cargo: &mut Slab<Cargo>, host: u32) -> Option<Entering> {
         let nic = self.of_host(host)?;
         let Core { model, hosts, queued, collector, now, .. } = core;
         let jobs = model.jobs.as_ref()?;
@@ -338,7 +282,7 @@ impl Interfaces {
             backlog.pop_front();
         }
         let Descriptor { tag, phits: length, serial, .. } = descriptor;
-        let cargo = Cargo { injected: 0, from: rank, serial, tag, offset, length };
+        let part_of = PartOf::Message(Fragment { from: rank, serial, tag, offset, length });
         *host.queued_mut(queued, class) += size;
         collector.generated += 1;
         let phits = u64::from(collector.covers(*now)) * u64::from(size);
@@ -347,7 +291,7 @@ impl Interfaces {
         let (router, port) = model.topology.home_of(to);
         let packet = Packet {
             generated: issued,
-            host_word: self.cargo.insert(cargo),
+            host_word: cargo.insert(Cargo::new(host.id, part_of, model.host_latency)),
             header: Header::new(router),
             port,
             size: size as u16,
@@ -357,7 +301,7 @@ impl Interfaces {
 
     /// Sees to it that a packet is cut in the next cycle, if there is one and room for it.
     #[cold]
-    fn refill(&mut self, core: &mut Core, host: u32) {
+    pub(super) fn refill(&mut self, core: &mut Core, host: u32) {
         let Core { model, hosts, queued, generations, now, .. } = core;
         let (Some(nic), Some(jobs)) = (self.of_host(host), &model.jobs) else { return };
         let (state, nic, soon) = (&hosts[host as usize], &mut self.nics[nic as usize], *now + 1);
@@ -366,90 +310,5 @@ impl Interfaces {
             nic.refill_at = soon;
             generations.push(soon, host);
         }
-    }
-}
-
-/// Hosts of a run that may have a workload. Where it has one, some run a rank, and packets have cargo.
-pub(crate) struct AnyHosts {
-    interfaces: Option<Box<Interfaces>>,
-}
-
-impl Hosts for AnyHosts {
-    fn new(model: &Model, horizon: Cycle) -> Self {
-        let new = |jobs| Box::new(Interfaces::new(jobs, horizon));
-        Self { interfaces: model.jobs.as_ref().map(new) }
-    }
-
-    fn add(&mut self, model: &Model, host: u32, id: HostId) -> Option<Cycle> {
-        let (interfaces, jobs) = (self.interfaces.as_mut()?, model.jobs.as_ref()?);
-        let seat = jobs.seat(id)?;
-        Some(interfaces.add(host, seat, &jobs.jobs[seat.job as usize], model.flows.classes()))
-    }
-
-    #[inline(always)]
-    fn generate(&mut self, core: &mut Core, host: u32) -> Option<Entering> {
-        let Some(interfaces) = &mut self.interfaces else {
-            return open::generate(core, host, || 0);
-        };
-        match interfaces.of_host(host) {
-            Some(_) => interfaces.step_rank(core, host),
-            None => open::generate(core, host, || interfaces.cargo.insert(Cargo::SYNTHETIC)),
-        }
-    }
-
-    #[inline(always)]
-    fn advance(&mut self, core: &mut Core, entering: &mut Vec<Entering>) {
-        if let Some(interfaces) = &mut self.interfaces {
-            interfaces.apply_messages(core, entering);
-        }
-    }
-
-    #[inline(always)]
-    fn injected(&mut self, packet: &mut Packet, now: Cycle) {
-        match &mut self.interfaces {
-            Some(interfaces) => interfaces.cargo.get_mut(packet.host_word).injected = now,
-            None => packet.host_word = now,
-        }
-    }
-
-    fn lose(&mut self, packet: &Packet) {
-        if let Some(interfaces) = &mut self.interfaces {
-            interfaces.cargo.remove(packet.host_word);
-        }
-    }
-
-    #[inline(always)]
-    fn refill(&mut self, core: &mut Core, host: u32) {
-        if let Some(interfaces) = &mut self.interfaces {
-            interfaces.refill(core, host);
-        }
-    }
-
-    #[inline(always)]
-    fn deliver(&mut self, host: u32, packet: &Packet, times: Times) -> Cycle {
-        match &mut self.interfaces {
-            Some(interfaces) => interfaces.unpack(packet, host, times),
-            None => packet.host_word,
-        }
-    }
-
-    #[inline(always)]
-    fn post(&mut self, core: &mut Core, partition: u32, host_word: u32) {
-        if let Some(interfaces) = &mut self.interfaces {
-            let cargo = interfaces.cargo.remove(host_word);
-            core.outbox[partition as usize].cargo.push(cargo);
-        }
-    }
-
-    #[inline(always)]
-    fn receive(&mut self, mail: &mut Mail) {
-        let Some(interfaces) = &mut self.interfaces else { return };
-        for (flight, cargo) in mail.arrivals.iter_mut().zip(mail.cargo.drain(..)) {
-            flight.packet.host_word = interfaces.cargo.insert(cargo);
-        }
-    }
-
-    fn interfaces(&self) -> Option<&Interfaces> {
-        self.interfaces.as_deref()
     }
 }

@@ -1,31 +1,34 @@
 //! Hosts: where packets are generated, and where they end.
 
+mod any;
 mod messages;
 mod open;
+mod order;
+mod streams;
 
-pub(crate) use messages::{AnyHosts, Cargo, Interface, Interfaces};
+pub(crate) use any::{AnyHosts, Loaded};
+pub(crate) use messages::{Interface, Interfaces};
 pub(crate) use open::Open;
+pub(crate) use streams::Streams;
 
 use super::core::Core;
+use super::core::cargo::{Cargo, Slab};
 use super::core::mail::Mail;
 use super::core::packet::{BufferId, Packet};
+use super::extent::Extent;
 use super::model::Model;
 use crate::ids::{Cycle, HostId};
+use crate::probe::collect::Delivery;
+use crate::probe::order::OrderRecord;
+use crate::probe::streams::StreamRecord;
 
 /// A packet that leaves its host for an input buffer of a router.
 pub(crate) type Entering = (Packet, BufferId);
 
-/// When a packet is granted its last port, and the cycle after the consumption of its last phit.
-#[derive(Clone, Copy)]
-pub(crate) struct Times {
-    pub(crate) now: Cycle,
-    pub(crate) delivered: Cycle,
-}
-
 /// The hosts of a partition.
 pub(crate) trait Hosts: Sized + Send {
-    /// None yet; their events are at most `horizon` cycles ahead.
-    fn new(model: &Model, horizon: Cycle) -> Self;
+    /// None yet of those of an extent; their events are at most `horizon` cycles ahead.
+    fn new(model: &Model, horizon: Cycle, extent: &Extent) -> Self;
 
     /// Adds a host, by its index in `Core::hosts`. Returns the cycle in which it begins, if that is not the one of
     /// its first packet.
@@ -40,14 +43,25 @@ pub(crate) trait Hosts: Sized + Send {
     /// A packet leaves its injection queue.
     fn injected(&mut self, packet: &mut Packet, now: Cycle);
 
-    /// A packet is lost.
-    fn lose(&mut self, packet: &Packet);
+    /// A packet crosses a switch: its word, and the cycles after which it would be at the next one, or whole at its
+    /// host, if it never waited.
+    fn cross(&mut self, crossing: impl FnOnce() -> (u32, Cycle));
+
+    /// A packet is lost. Says whether it was one of the traffic, and not a notification.
+    fn lose(&mut self, packet: &Packet) -> bool;
 
     /// There is room in the injection queues of a host.
     fn refill(&mut self, core: &mut Core, host: u32);
 
-    /// A packet reaches a host, by its index. Returns the cycle in which it left its injection queue.
-    fn deliver(&mut self, host: u32, packet: &Packet, times: Times) -> Cycle;
+    /// A packet, by its word, reaches a host, by its index, in a cycle. `record` takes what the host has from then on:
+    /// this one, or none, or others with it that have waited for it. The word stands for the first grant in `packet`.
+    fn deliver(
+        &mut self,
+        at: (u32, Cycle),
+        host_word: u32,
+        packet: Delivery,
+        record: impl FnMut(&Delivery),
+    );
 
     /// A packet, by its word, goes to another partition.
     fn post(&mut self, core: &mut Core, partition: u32, host_word: u32);
@@ -57,4 +71,22 @@ pub(crate) trait Hosts: Sized + Send {
 
     /// The interfaces that run ranks, if there are any.
     fn interfaces(&self) -> Option<&Interfaces>;
+
+    /// Packets whose cargo is kept, if packets have any.
+    fn cargo(&self) -> Option<u32>;
+
+    /// What packets carry, if they carry anything.
+    fn cargo_mut(&mut self) -> Option<&mut Slab<Cargo>>;
+
+    /// What was recorded of each stream; nothing without streams.
+    fn streams(&self) -> &[StreamRecord];
+
+    /// The same, to say when it is to be recorded.
+    fn streams_mut(&mut self) -> &mut [StreamRecord];
+
+    /// In which order packets have arrived until a cycle, where hosts put them in order.
+    fn order(&self, until: Cycle) -> Option<OrderRecord>;
+
+    /// These cycles are measured.
+    fn open(&mut self, from: Cycle, to: Cycle);
 }

@@ -1,11 +1,16 @@
 //! Hosts that generate synthetic traffic, whatever happens to it.
 
-use super::{Entering, Hosts, Interfaces, Times};
+use super::{Entering, Hosts, Interfaces};
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
+use crate::kernel::core::cargo::{Cargo, Slab};
 use crate::kernel::core::mail::Mail;
 use crate::kernel::core::packet::{BufferId, Packet};
+use crate::kernel::extent::Extent;
 use crate::kernel::model::Model;
+use crate::probe::collect::Delivery;
+use crate::probe::order::OrderRecord;
+use crate::probe::streams::StreamRecord;
 use crate::routing::Header;
 
 /// Nothing but synthetic traffic: a packet's word is the cycle in which it left its injection queue.
@@ -52,7 +57,7 @@ pub(crate) fn generate(
 }
 
 impl Hosts for Open {
-    fn new(_model: &Model, _horizon: Cycle) -> Self {
+    fn new(_model: &Model, _horizon: Cycle, _extent: &Extent) -> Self {
         Self
     }
 
@@ -72,13 +77,24 @@ impl Hosts for Open {
         packet.host_word = now;
     }
 
-    fn lose(&mut self, _packet: &Packet) {}
+    #[inline(always)]
+    fn cross(&mut self, _crossing: impl FnOnce() -> (u32, Cycle)) {}
+
+    fn lose(&mut self, _packet: &Packet) -> bool {
+        true
+    }
 
     fn refill(&mut self, _core: &mut Core, _host: u32) {}
 
     #[inline(always)]
-    fn deliver(&mut self, _host: u32, packet: &Packet, _times: Times) -> Cycle {
-        packet.host_word
+    fn deliver(
+        &mut self,
+        _at: (u32, Cycle),
+        _host_word: u32,
+        packet: Delivery,
+        mut record: impl FnMut(&Delivery),
+    ) {
+        record(&packet);
     }
 
     fn post(&mut self, _core: &mut Core, _partition: u32, _tag: u32) {}
@@ -88,4 +104,26 @@ impl Hosts for Open {
     fn interfaces(&self) -> Option<&Interfaces> {
         None
     }
+
+    fn cargo(&self) -> Option<u32> {
+        None
+    }
+
+    fn cargo_mut(&mut self) -> Option<&mut Slab<Cargo>> {
+        None
+    }
+
+    fn streams(&self) -> &[StreamRecord] {
+        &[]
+    }
+
+    fn streams_mut(&mut self) -> &mut [StreamRecord] {
+        &mut []
+    }
+
+    fn order(&self, _until: Cycle) -> Option<OrderRecord> {
+        None
+    }
+
+    fn open(&mut self, _from: Cycle, _to: Cycle) {}
 }

@@ -4,16 +4,14 @@
 //! output are together. What can be matched is kept in sets of ports, so that a look at a switch
 //! costs as much as there are free outputs that somebody asks for.
 
-use super::Matching;
 use super::on_arrival::{Arrival, OnArrival};
 use crate::ids::RouterId;
 use crate::kernel::core::Core;
 use crate::kernel::core::fetch::{members, touch};
+use crate::kernel::core::grant::Room;
 use crate::kernel::core::packet::{Flight, NONE};
 use crate::kernel::core::ports::{Input, OutputRequest, Queue};
-use crate::kernel::datapath::{Datapath, Room};
-use crate::kernel::egress::Egress;
-use crate::kernel::machine::Machine;
+use crate::kernel::machine::{Datapath, Egress, Machine, Matching};
 use crate::kernel::model::Model;
 
 /// The state of all switches of a partition.
@@ -358,13 +356,14 @@ impl Islip {
         let room = |size| path.core.model.room(path.core.outputs[at].class, size);
         let (little, much) = (room(self.sizes.0), room(self.sizes.1));
         let shares = !path.core.model.shared_by.is_empty();
+        let asks = shares || path.core.model.output_buffer < u32::MAX;
         (turn..vcs).chain(0..turn).find(|vc| {
             let head = self.pairs[pair + 1 + usize::from(*vc)];
             if head == EMPTY {
                 return false;
             }
             let credits = path.core.outputs[at].credits(&path.core.credits, head);
-            if !shares && (credits < little || credits >= much) {
+            if !asks && (credits < little || credits >= much) {
                 return credits >= much;
             }
             let voqs = first_voq(&path.core.inputs[(base + u32::from(input)) as usize], output);

@@ -6,8 +6,7 @@
 use crate::kernel::core::fetch::touch;
 use crate::kernel::core::packet::BufferId;
 use crate::kernel::core::ports::OutputRequest;
-use crate::kernel::datapath::Datapath;
-use crate::kernel::machine::Machine;
+use crate::kernel::machine::{Datapath, Machine};
 
 /// A packet that has arrived and is yet to be routed.
 #[derive(Clone, Copy)]

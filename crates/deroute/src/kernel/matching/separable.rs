@@ -1,17 +1,16 @@
 //! Input-first separable allocation: rounds of input and output arbitration.
 
-use super::Matching;
 use super::on_arrival::OnArrival;
 use crate::ids::Cycle;
 use crate::kernel::books::Books;
 use crate::kernel::core::Core;
 use crate::kernel::core::fetch::{members, touch};
+use crate::kernel::core::grant::Room;
 use crate::kernel::core::packet::{Flight, NONE};
 use crate::kernel::core::port_set::{PortSet, Requested};
 use crate::kernel::core::ports::{Input, LeadsTo, Output, OutputRequest, PortKind, Queue};
-use crate::kernel::datapath::{Datapath, Room, room};
-use crate::kernel::egress::Egress;
-use crate::kernel::machine::Machine;
+use crate::kernel::datapath::room;
+use crate::kernel::machine::{Datapath, Egress, Machine, Matching};
 use crate::kernel::model::Model;
 use crate::routing::{Injection, Watches};
 use crate::spec::{Arbiter, Pointer};

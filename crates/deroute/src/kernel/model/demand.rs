@@ -1,17 +1,25 @@
 //! Who sends what, and for how long that is looked at.
 
+use std::sync::Arc;
+
+use super::links;
 use super::times::{self, Times, WarmupTimes};
+use crate::congestion::NoticePlan;
 use crate::spec::{Scale, Spec, SpecError};
-use crate::traffic::{Setting, Workload as Traffic};
+use crate::topology::{self, Topology};
+use crate::traffic::{Senders, Setting, TrafficStream, Workload as Traffic};
 use crate::workload::Jobs;
 
-/// When the run begins and ends, the programs, and the synthetic traffic.
+/// When the run begins and ends, the programs, and the synthetic traffic in so many classes of service.
 pub(super) fn resolve(
     spec: &Spec,
     scale: &Scale,
-    setting: &Setting<'_>,
+    topology: &Arc<dyn Topology>,
+    (classes, notices): (u8, Option<NoticePlan>),
 ) -> Result<(Times, Option<Jobs>, Traffic), SpecError> {
     let mut times = times::resolve(spec, scale)?;
+    let seen = topology::seen_by_traffic(&spec.network.topology, topology)?;
+    let setting = &Setting { topology: &*seen, seed: spec.run.seed };
     let jobs = jobs(spec, scale, setting)?;
     if let Some(jobs) = &jobs {
         (times.warmup, times.measure) = (WarmupTimes::Fixed(0), jobs.limit);
@@ -20,7 +28,10 @@ pub(super) fn resolve(
         WarmupTimes::Fixed(warmup) => Some(warmup),
         WarmupTimes::Automatic { .. } => None,
     };
-    let traffic = Traffic::build(&spec.traffic, scale, setting, measure_from)?;
+    let free = |host| jobs.as_ref().is_none_or(|jobs| jobs.seat(host).is_none());
+    let senders = Senders { period: links::host_period(spec, scale)?, classes, free: &free };
+    let traffic = Traffic::build_for(&senders, &spec.traffic, scale, setting, measure_from)?;
+    own_class(&traffic, notices)?;
     Ok((times, jobs, traffic))
 }
 
@@ -47,11 +58,27 @@ fn jobs(spec: &Spec, scale: &Scale, setting: &Setting<'_>) -> Result<Option<Jobs
     Jobs::build(workload, scale, setting).map(Some)
 }
 
-/// Smallest and largest packet in phits.
-pub(super) fn packet_sizes(jobs: Option<&Jobs>, traffic: &Traffic) -> (u16, u16) {
-    match jobs {
+/// Smallest and largest packet in phits, notifications of congestion among them.
+pub(super) fn packet_sizes(
+    jobs: Option<&Jobs>,
+    traffic: &Traffic,
+    notices: Option<NoticePlan>,
+) -> (u16, u16) {
+    let (smallest, largest) = match jobs {
         None => traffic.packet_sizes(),
         Some(jobs) if traffic.is_silent() => (1, jobs.packet),
         Some(jobs) => (1, jobs.packet.max(traffic.packet_sizes().1)),
-    }
+    };
+    let notice = notices.map_or(smallest, |notices| notices.size);
+    (smallest.min(notice), largest.max(notice))
+}
+
+/// Refuses streams of the class that notifications have for themselves.
+fn own_class(traffic: &Traffic, notices: Option<NoticePlan>) -> Result<(), SpecError> {
+    let streams = traffic.streams().iter();
+    let same = |class: u8| notices.is_some_and(|notices| notices.class == class);
+    let Some(index) = streams.map(TrafficStream::class).position(same) else { return Ok(()) };
+    let message = "notifications have this class of service for themselves";
+    let choices = ["another class", "another network.congestion_point.qcn.notifications.class"];
+    Err(SpecError::new(format!("traffic.stream[{index}].class"), message).choices(choices))
 }

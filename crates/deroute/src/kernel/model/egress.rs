@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use super::links;
+use crate::congestion::{self, CongestionPlan, NoticePlan};
 use crate::control::{LinkClass, PausePlan};
+use crate::ids::{PortId, RouterId};
 use crate::kernel::egress::schedule::Schedule;
 use crate::queuing::Flows;
+use crate::reaction::{self, ReactionPlan};
 use crate::routing::Routing;
-use crate::spec::{Forwarding, Network, Sensing, SpareVcs, Spec, SpecError};
-use crate::switch::{Matching, SwitchPlan};
+use crate::spec::{Forwarding, Scale, Sensing, SpareVcs, Spec, SpecError};
+use crate::switch::{Crossbar, Matching, SwitchPlan};
+use crate::topology::{Peer, Topology};
 
 /// Queues at the outputs.
 #[derive(Clone, Debug)]
@@ -21,48 +26,145 @@ pub(crate) struct EgressModel {
     pub(crate) queue_per_vc: bool,
     /// The phits of the queues fill the output buffer, and not the time that the link needs for them.
     pub(crate) counts_phits: bool,
+    /// A packet that leaves has left the output buffer.
+    pub(crate) leaves_at_once: bool,
     /// A packet keeps its memory in the input buffer until it leaves.
     pub(crate) holds_input: bool,
     /// Pauses end by themselves.
     pub(crate) silence_ends: bool,
     pub(crate) schedule: Schedule,
+    /// What switches do with packets whose queue is long.
+    pub(crate) congestion_point: Option<CongestionPlan>,
+    /// Packets with which they tell sources of it, and what these do then.
+    pub(crate) notices: Option<NoticePlan>,
+    pub(crate) reaction_point: Option<ReactionPlan>,
     /// The link of a host, where it is more than a delay.
     pub(crate) nic: Option<LinkClass>,
     /// Cycles that a phit takes on links that are slower than their class, by router and port.
     pub(crate) slow: BTreeMap<(u32, u16), u32>,
 }
 
-/// What the queues at the outputs follow from.
-pub(super) struct Parts<'a> {
-    pub(super) flows: &'a Flows,
+/// The links, and what goes over them.
+#[derive(Clone, Copy)]
+pub(super) struct Ends<'a> {
+    pub(super) topology: &'a dyn Topology,
     pub(super) links: &'a [LinkClass],
     pub(super) nic: Option<LinkClass>,
-    pub(super) slow: BTreeMap<(u32, u16), u32>,
-    pub(super) pause: Option<&'a PausePlan>,
-    pub(super) switch: &'a SwitchPlan,
-    pub(super) largest: u16,
+    pub(super) flows: &'a Flows,
 }
 
 impl EgressModel {
-    pub(super) fn new(network: &Network, parts: Parts<'_>) -> Self {
-        let Parts { flows, links, nic, slow, pause, switch, largest } = parts;
+    /// What a network needs.
+    ///
+    /// # Errors
+    /// Congestion points that do not go with the switch, reaction points that do not go with hosts, links of no rate.
+    pub(super) fn new(
+        spec: &Spec,
+        Ends { topology, links, nic, flows }: Ends<'_>,
+        (pause, switch): (Option<&PausePlan>, &SwitchPlan),
+        (scale, largest, notices): (Scale, u16, Option<NoticePlan>),
+    ) -> Result<Self, SpecError> {
+        let network = &spec.network;
+        let slow = links::slow(spec, &scale, topology)?;
+        let setting = congestion::Setting {
+            scale,
+            output_queues: !has_no_output_queues(switch),
+            longest: longest(topology, (links, nic), switch, pause.is_some()),
+            whole_link: pause.is_some_and(|plan| plan.whole_link),
+        };
+        let point = network.congestion_point.as_ref();
+        let congestion_point = point.map(|point| congestion::build(point, &setting)).transpose()?;
+        let setting = reaction::Setting {
+            scale,
+            host_period: nic.map(|link| link.period),
+            notified: notices.is_some(),
+        };
+        let point = network.nic.reaction_point.as_ref();
+        let reaction_point = point.map(|point| reaction::build(point, &setting)).transpose()?;
         let whole = network.forwarding == Forwarding::StoreAndForward;
         let rated = !slow.is_empty() || links.iter().chain(&nic).any(|link| link.period > 1);
-        let counts_phits =
-            switch.holds_input || network.classes.is_some() || pause.is_some() || rated;
-        Self {
-            needed: counts_phits || nic.is_some() || whole,
+        let counts_phits = switch.holds_input || flows.service() > 1 || pause.is_some() || rated;
+        Ok(Self {
+            needed: counts_phits || nic.is_some() || whole || congestion_point.is_some(),
             flows: flows.classes(),
             schemes: flows.classes() / flows.service(),
             queue_per_vc: pause.is_some_and(|plan| !plan.whole_link),
             counts_phits,
+            leaves_at_once: has_no_output_queues(switch),
             holds_input: switch.holds_input,
             silence_ends: pause.is_some_and(|plan| plan.duration.is_some()),
             schedule: Schedule::of(&network.classes, largest),
+            congestion_point,
+            notices,
+            reaction_point,
             nic,
             slow,
-        }
+        })
     }
+
+    /// Pauses that do not silence notifications.
+    pub(super) fn exempt(&self, plan: PausePlan) -> PausePlan {
+        let exempt = (0..64).filter(|vc| self.notifies(*vc)).map(|vc| 1 << vc).sum();
+        PausePlan { exempt, ..plan }
+    }
+
+    /// Classes of service.
+    pub(crate) fn classes(&self) -> u8 {
+        self.flows / self.schemes
+    }
+
+    /// The class of service of a VC.
+    #[inline]
+    pub(crate) fn class_of(&self, vc: u8) -> u8 {
+        vc % self.flows / self.schemes
+    }
+
+    /// Are the packets of a VC notifications?
+    #[inline]
+    pub(crate) fn notifies(&self, vc: u8) -> bool {
+        self.notices.is_some_and(|notices| notices.class == self.class_of(vc))
+    }
+}
+
+/// Most phits of a class that may wait at an output: in its own memory, or in that of all inputs.
+fn longest(
+    topology: &dyn Topology,
+    (links, nic): (&[LinkClass], Option<LinkClass>),
+    switch: &SwitchPlan,
+    pauses: bool,
+) -> u32 {
+    if switch.output_buffer < u32::MAX {
+        let vcs = links.iter().map(|link| link.vcs).max().filter(|_| pauses);
+        return switch.output_buffer.saturating_mul(vcs.unwrap_or(1).into());
+    }
+    let memory = |router, port| match topology.peer(router, PortId(port)) {
+        Peer::Router { class, .. } => links[usize::from(class)].memory(),
+        Peer::Host(_) => nic.map_or(u64::MAX, |link| link.memory()),
+        Peer::Unused => 0,
+    };
+    let of = |router: RouterId| -> u64 {
+        let ports = (0..topology.radix(router)).map(|port| memory(router, port));
+        ports.fold(0, u64::saturating_add)
+    };
+    let most = (0..topology.routers()).map(|router| of(RouterId(router))).max();
+    most.unwrap_or(0).min(u32::MAX.into()) as u32
+}
+
+/// There is nothing behind the crossbar of a switch but its pipeline.
+fn has_no_output_queues(switch: &SwitchPlan) -> bool {
+    let unlimited = switch.output_buffer == u32::MAX;
+    unlimited && !switch.holds_input && switch.crossbar == Crossbar::Speed(1)
+}
+
+/// Phits that the output buffer of a port may hold, or that of each VC with priority flow control; `u32::MAX` is
+/// unlimited. A switch without one has nothing behind its crossbar but its pipeline: where packets can `wait` there (a
+/// pause, another class, a slow link), what is in there must be bounded, and with two packets beside it the link never
+/// runs dry.
+pub(super) fn output_buffer(switch: &SwitchPlan, wait: bool, largest: u16) -> u32 {
+    if wait && has_no_output_queues(switch) {
+        return switch.pipeline + 2 * u32::from(largest);
+    }
+    switch.output_buffer
 }
 
 /// Refuses what has no meaning together.
@@ -84,6 +186,11 @@ pub(super) fn check(
     {
         let message = "virtual output queues pass a packet on as soon as its first phit is there";
         return refuse("network.forwarding", message, &["cut-through", "another switch"]);
+    }
+    let classes = network.classes.as_ref().map_or(1, |classes| classes.count);
+    if network.sensing == Sensing::Waiting && classes > 1 {
+        let message = "what a packet waits for its link depends on its class of service";
+        return refuse("network.sensing", message, &["both", "output", "downstream"]);
     }
     let Some(plan) = pause else {
         if nic {

@@ -11,8 +11,15 @@ const DEEPEST: u64 = 1 << 25;
 const MOST_QUEUES: u64 = 1 << 28;
 
 impl Model {
+    /// Refuses what is too large.
+    pub(super) fn fits(&self, switch: &Switch) -> Result<(), SpecError> {
+        self.shared_memory_fits()?;
+        self.voqs_fit(switch)?;
+        self.backlogs_fit()
+    }
+
     /// Virtual output queues cannot be too many.
-    pub(super) fn voqs_fit(&self, switch: &Switch) -> Result<(), SpecError> {
+    fn voqs_fit(&self, switch: &Switch) -> Result<(), SpecError> {
         let routers = 0..if self.voqs { self.topology.routers() } else { 0 };
         let queues: u64 = routers.map(|router| self.queues(RouterId(router))).sum();
         if queues > MOST_QUEUES {
@@ -25,7 +32,7 @@ impl Model {
     }
 
     /// Credits, or the output buffer, must keep an output within reach of the timing wheel.
-    pub(super) fn backlogs_fit(&self) -> Result<(), SpecError> {
+    fn backlogs_fit(&self) -> Result<(), SpecError> {
         for (name, class) in self.topology.classes().iter().zip(&self.classes) {
             let (memory, vcs) = (class.memory(), u64::from(class.vcs));
             if memory.min(self.output_buffer.into()) > DEEPEST {

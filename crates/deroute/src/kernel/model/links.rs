@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::control::LinkClass;
+use crate::control::{LinkClass, PausePlan};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::routing::{Fabric, VcNeed};
-use crate::spec::{Quantity, Scale, Spec, SpecError};
+use crate::spec::{Quantity, Scale, Spec, SpecError, holds};
 use crate::topology::{Peer, Topology};
 
 /// The link classes of the topology, in its order.
@@ -54,6 +54,12 @@ fn period(scale: &Scale, path: &str, rate: &Option<Quantity>) -> Result<u32, Spe
     rate.as_ref().map_or(Ok(1), |rate| scale.period(path, rate))
 }
 
+/// Cycles that a phit takes on the link of a host.
+pub(super) fn host_period(spec: &Spec, scale: &Scale) -> Result<u32, SpecError> {
+    let link = spec.network.nic.link.as_ref();
+    link.map_or(Ok(1), |link| period(scale, "network.nic.link.rate", &link.rate))
+}
+
 /// The links of hosts, if they are more than a delay; with so many classes.
 pub(super) fn nic(
     spec: &Spec,
@@ -67,8 +73,29 @@ pub(super) fn nic(
         return Err(SpecError::new("network.nic.latency", message).choices(["at least 1 cycle"]));
     }
     let buffer = scale.buffer("network.nic.link.buffer", &link.buffer)?;
-    let period = period(scale, "network.nic.link.rate", &link.rate)?;
+    let period = host_period(spec, scale)?;
     Ok(Some(LinkClass { latency, vcs: classes, buffer, shared: 0, period }))
+}
+
+/// Phits of packets out of order that a host can hold, if it puts them in order.
+pub(super) fn resequencing(
+    spec: &Spec,
+    scale: &Scale,
+    largest: u16,
+    pause: Option<&PausePlan>,
+) -> Result<Option<u32>, SpecError> {
+    let path = "network.nic.resequencing";
+    let Some(resequencing) = &spec.network.nic.resequencing else { return Ok(None) };
+    if pause.is_some_and(|plan| plan.lossy) {
+        let message = "the packets after one that is lost would wait for it for ever";
+        let choices = ["nothing", "a flow control that is not lossy"];
+        return Err(SpecError::new(path, message).choices(choices));
+    }
+    let Some(buffer) = &resequencing.buffer else { return Ok(Some(u32::MAX)) };
+    let path = format!("{path}.buffer");
+    let phits = scale.buffer(&path, buffer)?;
+    holds(phits, largest, path)?;
+    Ok(Some(phits))
 }
 
 /// Single links that are slower than their class, by router and port, both directions.

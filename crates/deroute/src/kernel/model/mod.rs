@@ -5,25 +5,30 @@ mod demand;
 mod egress;
 mod limits;
 mod links;
+mod memory;
+mod probed;
 mod times;
 
 use std::sync::Arc;
 
 pub(crate) use egress::EgressModel;
+pub(crate) use probed::{ProbedPort, QueuePlan, Queues, pause_rows};
 pub(crate) use times::{Times, WarmupTimes};
 
-use egress::Parts;
+use egress::Ends;
 
+use crate::congestion;
 use crate::control::{self, ControlPlan, LinkClass, PausePlan};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::queuing::{self, Flows};
-use crate::routing::{self, Plan, Planner};
+use crate::routing::{self, Plan, Planner, VcNeed};
 use crate::spec::{
-    Allocator, Forwarding, Routed, Scale, Sensing, ServiceClasses, SpareVcs, Spec, SpecError, holds,
+    Allocator, FlowControl, Forwarding, Network, Routed, Scale, Sensing, ServiceClasses, SpareVcs,
+    Spec, SpecError, holds,
 };
 use crate::switch::{self, Crossbar, Matching};
 use crate::topology::{self, Peer, Topology};
-use crate::traffic::{Setting, Workload as Traffic};
+use crate::traffic::Workload as Traffic;
 use crate::workload::Jobs;
 
 /// A network, its traffic and the times of its run, in numbers.
@@ -37,7 +42,7 @@ pub(crate) struct Model {
     pub(crate) flows: Flows,
     pub(crate) pipeline: Cycle,
     pub(crate) crossbar: Crossbar,
-    /// Phits per output port; `u32::MAX` is unlimited.
+    /// Phits per output port, or per VC of it where these can be paused; `u32::MAX` is unlimited.
     pub(crate) output_buffer: u32,
     pub(crate) allocator: Allocator,
     /// Every VC of an input has a queue per output, matched by iSLIP in `allocator.iterations`.
@@ -64,8 +69,15 @@ pub(crate) struct Model {
     pub(crate) egress: EgressModel,
     /// Pauses in place of credits.
     pub(crate) pause: Option<PausePlan>,
+    /// Phits that a host can hold of packets that wait for an earlier one, if hosts put packets in order; `u32::MAX` is
+    /// unlimited.
+    pub(crate) resequencing: Option<u32>,
     /// A packet goes on when it has arrived whole.
     pub(crate) store_and_forward: bool,
+    /// The queues whose lengths are recorded, if some are.
+    pub(crate) queue_probe: Option<QueuePlan>,
+    /// Pauses are recorded link by link and VC by VC.
+    pub(crate) pause_probe: bool,
 }
 
 impl Model {
@@ -74,61 +86,48 @@ impl Model {
     /// # Errors
     /// The first thing that is impossible, with its path.
     pub(crate) fn build(spec: &Spec, planner: &Planner<'_>) -> Result<Self, SpecError> {
-        let scale = Scale::new(&spec.units.cycle, &spec.units.phit)?;
+        let scale = spec.units.scale()?;
         let topology = topology::build(&spec.network.topology)?;
         let classes = links::resolve(spec, &scale, &*topology)?;
         let fabric = links::fabric(&topology, &classes, scale);
         let service = spec.network.classes.as_ref().map_or(Ok(1), ServiceClasses::check)?;
-        let (flows, routing) = queuing::plan(&spec.network.queuing, service, fabric, planner)?;
+        let notices = congestion::notices(&spec.network.congestion_point, (&scale, service))?;
+        let (flows, routing) =
+            queuing::plan_for(&spec.network.queuing, (service, notices), fabric, planner)?;
         links::enough_vcs(&classes, &*topology, &routing.vcs)?;
         let agent = (routing.agent)(RouterId(0), 1);
         let sensing = sensing(spec, &*agent)?;
-        let setting = Setting { topology: &*topology, seed: spec.run.seed };
-        let (times, jobs, traffic) = demand::resolve(spec, &scale, &setting)?;
+        let (times, jobs, traffic) = demand::resolve(spec, &scale, &topology, (service, notices))?;
         let (network, watches) = (&spec.network, agent.watches());
-        let largest = demand::packet_sizes(jobs.as_ref(), &traffic).1;
+        let largest = demand::packet_sizes(jobs.as_ref(), &traffic, notices).1;
         let host_latency = scale.interval("network.nic.latency", &network.nic.latency, 0)?;
         let nic = links::nic(spec, &scale, host_latency, flows.classes())?;
-        let setting = control::Setting {
-            names: topology.classes(),
-            links: &classes,
-            largest,
-            host: nic,
-            scale,
-            atomic: agent.atomic(),
-        };
-        let (atomic, pause) = match control::build(&network.flow_control, &setting)? {
-            ControlPlan::Credits { atomic } => (atomic, None),
-            ControlPlan::Pause(plan) => (false, Some(plan)),
-        };
+        let (names, links) = (topology.classes(), &classes[..]);
+        let atomic = agent.atomic();
+        let setting = control::Setting { names, links, largest, host: nic, scale, atomic };
+        let (atomic, pause) = flow_control(&network.flow_control, &setting)?;
         let setting = switch::Setting::new(&network.switch, scale, largest, watches.reconsiders);
         let switch = switch::build(&network.switch, &setting)?;
         let (allocator, voqs) = allocator(&switch.matching);
         egress::check(spec, &*agent, (nic.is_some(), pause.as_ref()), &switch)?;
-        let slow = links::slow(spec, &scale, &*topology)?;
-        let (pause_plan, links) = (pause.as_ref(), &classes[..]);
-        let parts =
-            Parts { flows: &flows, links, nic, slow, pause: pause_plan, switch: &switch, largest };
-        let egress = EgressModel::new(network, parts);
-        let model = Self {
+        let sizes = (scale, largest, notices);
+        let ends = Ends { topology: &*topology, links, nic, flows: &flows };
+        let egress = EgressModel::new(spec, ends, (pause.as_ref(), &switch), sizes)?;
+        let pause = pause.map(|plan| egress.exempt(plan));
+        let mut model = Self {
             host_latency,
             injection_queue: injection_queue(spec, &scale, largest)?,
+            resequencing: links::resequencing(spec, &scale, largest, pause.as_ref())?,
             flows,
             pipeline: switch.pipeline,
             crossbar: switch.crossbar,
-            output_buffer: switch.output_buffer,
+            output_buffer: egress::output_buffer(&switch, egress.counts_phits, largest),
             allocator,
             voqs,
             on_arrival: switch.routed == Routed::Arrival,
             sensing,
             lengths: sensing != Sensing::Both || watches.lengths,
-            shared_by: match network.spare_vcs {
-                // Whoever keeps a VC to escape through has shared out the others.
-                SpareVcs::Emptiest if agent.escape().is_none() => {
-                    links::shared_by(&classes, &*topology, &routing.vcs)
-                }
-                _ => Vec::new(),
-            },
+            shared_by: shared_by(network, &*agent, (&classes, &*topology), &routing.vcs),
             atomic,
             escape: agent.escape(),
             topology,
@@ -141,9 +140,11 @@ impl Model {
             egress,
             pause,
             store_and_forward: network.forwarding == Forwarding::StoreAndForward,
+            queue_probe: None,
+            pause_probe: spec.probes.pauses,
         };
-        model.voqs_fit(&network.switch)?;
-        model.backlogs_fit()?;
+        model.fits(&network.switch)?;
+        model.queue_probe = probed::queues(spec, &model)?;
         Ok(model)
     }
 
@@ -158,9 +159,14 @@ impl Model {
         u32::from(size)
     }
 
+    /// Packets of hosts have numbers: there are streams, or receivers put packets in order.
+    pub(crate) fn numbers_packets(&self) -> bool {
+        !self.traffic.streams().is_empty() || self.resequencing.is_some()
+    }
+
     /// Smallest and largest packet in phits.
     pub(crate) fn packet_sizes(&self) -> (u16, u16) {
-        demand::packet_sizes(self.jobs.as_ref(), &self.traffic)
+        demand::packet_sizes(self.jobs.as_ref(), &self.traffic, self.egress.notices)
     }
 
     /// Phits in each injection queue of a host that runs a rank. Where a queue is unlimited, the
@@ -255,6 +261,33 @@ fn sensing(spec: &Spec, agent: &dyn routing::Routing) -> Result<Sensing, SpecErr
         return Err(SpecError::new("network.sensing", message).choices(choices));
     }
     Ok(sensing)
+}
+
+/// Whether a VC is taken only while it is empty, and the pauses, if they take the place of credits.
+fn flow_control(
+    control: &FlowControl,
+    setting: &control::Setting<'_>,
+) -> Result<(bool, Option<PausePlan>), SpecError> {
+    Ok(match control::build(control, setting)? {
+        ControlPlan::Credits { atomic } => (atomic, None),
+        ControlPlan::Pause(plan) => (false, Some(plan)),
+    })
+}
+
+/// Classes of VCs in each link class that share its spare VCs; none if these are not used.
+fn shared_by(
+    network: &Network,
+    agent: &dyn routing::Routing,
+    (classes, topology): (&[LinkClass], &dyn Topology),
+    needs: &[VcNeed],
+) -> Vec<u8> {
+    match network.spare_vcs {
+        // Whoever keeps a VC to escape through has shared out the others.
+        SpareVcs::Emptiest if agent.escape().is_none() => {
+            links::shared_by(classes, topology, needs)
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The allocator of a switch, and whether it has virtual output queues.

@@ -18,6 +18,24 @@ pub(crate) struct Times {
     pub(crate) watchdog: Cycle,
 }
 
+impl Times {
+    /// Bins of a record of pauses.
+    pub(crate) fn pause_bins(&self) -> u64 {
+        self.series.map_or(0, |(width, before)| {
+            (u64::from(before) + u64::from(self.measure)).div_ceil(width.into())
+        })
+    }
+
+    /// Cycles of the run, at the most.
+    pub(crate) fn most(&self) -> u64 {
+        let warmup = match self.warmup {
+            WarmupTimes::Fixed(warmup) => warmup,
+            WarmupTimes::Automatic { limit, .. } => limit,
+        };
+        u64::from(warmup) + u64::from(self.measure)
+    }
+}
+
 /// When the measurement begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WarmupTimes {

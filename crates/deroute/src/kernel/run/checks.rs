@@ -1,15 +1,16 @@
-//! Conservation, losslessness, and the deadlock watchdog.
+//! Conservation and losslessness.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use crate::ids::{Cycle, PortId, RouterId};
+use crate::ids::{PortId, RouterId};
 use crate::kernel::RunError;
 use crate::kernel::books::{Channel, describe};
 use crate::kernel::core::Core;
-use crate::kernel::core::packet::{Flight, NONE};
-use crate::kernel::core::ports::{Input, PortKind, Queue};
-use crate::kernel::egress::Departing;
+use crate::kernel::core::packet::Flight;
+use crate::kernel::core::ports::{Input, PortKind};
 use crate::kernel::inspect::{Inspect, Network};
+use crate::kernel::machine::Departing;
+use crate::probe::collect::Notices;
 use crate::topology::Peer;
 
 /// Every packet generated was delivered or is somewhere.
@@ -20,20 +21,25 @@ pub(crate) fn conservation(network: &Network<'_>) -> Result<(), RunError> {
     let live: u64 = network.cores().map(|core| u64::from(packets_in(core))).sum();
     // Those that are to leave for their hosts count as delivered.
     let leaving: u64 = network.partitions.iter().map(|partition| leaving(*partition)).sum();
+    let notices = |count: fn(&Notices) -> u64| -> u64 {
+        network.cores().map(|core| count(&core.collector.notices)).sum()
+    };
+    let sent = notices(|notices| notices.sent);
+    let (received, missing) =
+        (notices(|notices| notices.received), notices(|notices| notices.lost));
     for partition in &network.partitions {
-        let (Some(interfaces), live) = (partition.interfaces(), packets_in(partition.core()))
-        else {
+        let (Some(cargo), live) = (partition.cargo(), packets_in(partition.core())) else {
             continue;
         };
-        if interfaces.cargo.live() != live {
-            let cargo = interfaces.cargo.live();
+        if cargo != live {
             return Err(RunError::Invariant(format!("the cargo of {cargo} of {live} packets")));
         }
     }
-    if generated + leaving != delivered + lost + live {
+    if generated + sent + leaving != delivered + received + lost + missing + live {
         return Err(RunError::Invariant(format!(
             "{generated} packets generated, but {delivered} delivered, {lost} lost and {live} in the \
-             network, {leaving} of them about to leave it"
+             network, {leaving} of them about to leave it; {sent} notifications, {received} received \
+             and {missing} lost"
         )));
     }
     Ok(())
@@ -97,7 +103,7 @@ fn count_queues(
                     phits += u64::from(packet.size);
                 }
             }
-            let channel = (first + input.router, port as u16, vc);
+            let channel = (first + input.router, port as u16, Some(vc));
             if input.kind == PortKind::Link {
                 *charged.entry(channel).or_default() += phits;
             }
@@ -116,9 +122,13 @@ fn count_queues(
 fn limit(core: &Core, input: usize) -> u32 {
     let (model, class) = (&core.model, usize::from(core.outputs[input].class));
     let link = core.inputs[input].kind == PortKind::Link;
+    let router = core.routers[core.inputs[input].router as usize].id;
+    let shared = model.shared_memory(router).unwrap_or(0);
     match &model.pause {
-        Some(plan) if link => plan.limits[class].capacity,
-        Some(plan) => plan.host.map_or(model.injection_queue, |limits| limits.capacity),
+        Some(plan) if link => plan.limits[class].capacity.saturating_add(shared),
+        Some(plan) => {
+            plan.host.map_or(model.injection_queue, |limits| limits.capacity.saturating_add(shared))
+        }
         None if link => model.classes[class].buffer,
         None => model.injection_queue,
     }
@@ -134,20 +144,20 @@ fn count_departing(partition: &dyn Inspect, first: u32, charged: &mut Charged) -
         }
         if let Some((input, vc)) = held {
             let Input { router, base, .. } = core.inputs[*input as usize];
-            *charged.entry((first + router, (input - base) as u16, *vc)).or_default() += size;
+            *charged.entry((first + router, (input - base) as u16, Some(*vc))).or_default() += size;
         }
     }
     departing.len() as u32
 }
 
 /// The channel at the other end of a local output port.
-fn far_end(core: &Core, first: u32, port: u32, vc: u8) -> Channel {
+pub(super) fn far_end(core: &Core, first: u32, port: u32, vc: u8) -> Channel {
     let output = &core.outputs[port as usize];
     let router = &core.routers[output.router as usize];
     let local = PortId((port - router.port_base) as u16);
     match core.model.topology.peer(RouterId(first + output.router), local) {
-        Peer::Router { router, port, .. } => (router.0, port.0, vc),
-        _ => (first + output.router, local.0, vc),
+        Peer::Router { router, port, .. } => (router.0, port.0, Some(vc)),
+        _ => (first + output.router, local.0, Some(vc)),
     }
 }
 
@@ -157,7 +167,7 @@ fn count_events(core: &Core, first: u32, charged: &mut Charged) -> u32 {
         let (port, vc) = (to.port(), to.vc());
         packets += 1;
         let input = &core.inputs[port as usize];
-        let channel = (first + input.router, (port - input.base) as u16, vc);
+        let channel = (first + input.router, (port - input.base) as u16, Some(vc));
         if input.kind == PortKind::Link {
             *charged.entry(channel).or_default() += u64::from(packet.size);
         }
@@ -206,109 +216,4 @@ fn check_credits(core: &Core, first: u32, charged: &Charged) -> Result<(), RunEr
         }
     }
     Ok(())
-}
-
-/// Finds packets that wait for each other.
-pub(crate) struct Watchdog {
-    patience: Cycle,
-    next: Cycle,
-}
-
-impl Watchdog {
-    pub(crate) fn new(patience: Cycle) -> Self {
-        Self { patience, next: patience }
-    }
-
-    /// Looks at heads that have not moved for longer than the patience, and follows what they wait
-    /// for. A cycle of such waits, each for credits that only the next can release, is a deadlock.
-    pub(crate) fn look(&mut self, network: &Network<'_>) -> Result<(), RunError> {
-        self.next = network.now.saturating_add(self.patience / 2);
-        let mut waits = HashMap::new();
-        for (partition, first) in network.parts() {
-            self.stuck(partition, first, network.now, &mut waits);
-        }
-        match find_cycle(&doomed(waits)) {
-            None => Ok(()),
-            Some(cycle) => Err(RunError::Deadlock(format!(
-                "at cycle {}, packets that have not moved for {} cycles wait for each other: {}",
-                network.now,
-                self.patience,
-                describe(&cycle)
-            ))),
-        }
-    }
-
-    /// Is it time to look?
-    pub(crate) fn is_due(&self, now: Cycle) -> bool {
-        now >= self.next
-    }
-
-    /// For each channel of which every head is stuck, the channels whose room they wait for.
-    fn stuck(
-        &self,
-        partition: &dyn Inspect,
-        first: u32,
-        now: Cycle,
-        waits: &mut HashMap<Channel, Vec<Channel>>,
-    ) {
-        let core = partition.core();
-        for (index, input) in core.inputs.iter().enumerate() {
-            let base = input.base;
-            if input.kind != PortKind::Link || now - input.busy_until.min(now) < self.patience {
-                continue;
-            }
-            for vc in 0..input.vcs {
-                let waits_for = |queue: &Queue| {
-                    let (request, out) = (&queue.request, base + u32::from(queue.request.out));
-                    let stuck = request.routed
-                        && now - core.pool[queue.head].arrival >= self.patience
-                        && partition.credit_blocked(base, request);
-                    stuck.then(|| far_end(core, first, out, request.vc))
-                };
-                let queues = partition.vc_queues(index, vc);
-                let heads = queues.into_iter().filter(|queue| queue.head != NONE);
-                if let Some(ends) = heads.map(waits_for).collect::<Option<Vec<_>>>()
-                    && !ends.is_empty()
-                {
-                    let channel = (first + input.router, (index as u32 - base) as u16, vc);
-                    waits.insert(channel, ends);
-                }
-            }
-        }
-    }
-}
-
-/// Of channels and those that their heads wait for, the channels that no head can leave: every one waits
-/// for another of them. For each of them, one of those that it waits for.
-fn doomed(mut waits: HashMap<Channel, Vec<Channel>>) -> HashMap<Channel, Channel> {
-    loop {
-        let all: HashSet<Channel> = waits.keys().copied().collect();
-        waits.retain(|_, ends| ends.iter().all(|end| all.contains(end)));
-        if waits.len() == all.len() {
-            return waits.into_iter().map(|(channel, ends)| (channel, ends[0])).collect();
-        }
-    }
-}
-
-/// A cycle in a graph in which every node has at most one successor. The result does not depend on
-/// the order of the map.
-fn find_cycle(waits: &HashMap<Channel, Channel>) -> Option<Vec<Channel>> {
-    let mut starts: Vec<_> = waits.keys().copied().collect();
-    starts.sort_unstable();
-    let mut done = HashSet::new();
-    for start in starts {
-        let mut walk = Vec::new();
-        let mut here = Some(start);
-        while let Some(channel) = here
-            && !done.contains(&channel)
-        {
-            if let Some(begin) = walk.iter().position(|&seen| seen == channel) {
-                return Some(walk.split_off(begin));
-            }
-            walk.push(channel);
-            here = waits.get(&channel).copied();
-        }
-        done.extend(walk);
-    }
-    None
 }

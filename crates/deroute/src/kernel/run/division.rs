@@ -14,8 +14,7 @@ use crate::kernel::core::ports::{
 use crate::kernel::core::wheel::Wheel;
 use crate::kernel::extent::Extent;
 use crate::kernel::hosts::Hosts;
-use crate::kernel::machine::Machine;
-use crate::kernel::matching::Matching;
+use crate::kernel::machine::{Machine, Matching};
 use crate::kernel::model::Model;
 use crate::kernel::partition::Partition;
 use crate::probe::PathKind;
@@ -113,8 +112,8 @@ impl Division<'_> {
         let voqs = <M::Matching as Matching<M>>::VOQS;
         let early = !voqs && !model.on_arrival;
         let agents = Agents::new(routing, routers as usize, horizon, early);
-        let mut hosts = M::Hosts::new(model, horizon);
         let extent = Extent::of(model, first..end);
+        let mut hosts = M::Hosts::new(model, horizon, &extent);
         let ports = extent.ports as usize;
         let more_classes = usize::from(model.flows.classes()) - 1;
         let mut core = Core {

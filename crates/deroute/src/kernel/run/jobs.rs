@@ -1,11 +1,11 @@
 //! Runs with a workload: from the first cycle until every rank has ended.
 
 use super::Running;
-use super::summary::{percentiles, ratio};
+use super::statistics::{percentiles, ratio};
 use crate::ids::Cycle;
-use crate::kernel::hosts::Interface;
+use crate::kernel::hosts::{Hosts, Interface};
 use crate::kernel::inspect::Network;
-use crate::kernel::machine::Machine;
+use crate::kernel::machine::{Datapath, Machine};
 use crate::kernel::partition::Partition;
 use crate::kernel::{RunError, Watcher};
 use crate::outcome::{JobArrays, JobOutcome, MessageLatency, Messages, WorkloadOutcome};
@@ -49,7 +49,10 @@ impl<M: Machine> Running<M> {
         // Synthetic traffic has gone on until now, messages have not.
         let end = if model.traffic.is_silent() { makespan(&self.network()) } else { self.now };
         for partition in &mut self.partitions {
-            partition.path.core.collector.to = end.max(1);
+            let Datapath { core, hosts, .. } = &mut partition.path;
+            core.collector.to = end.max(1);
+            hosts.open(0, end.max(1));
+            hosts.streams_mut().iter_mut().for_each(|stream| stream.collector.to = end.max(1));
         }
         Ok(())
     }

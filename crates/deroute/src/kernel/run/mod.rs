@@ -4,22 +4,33 @@ pub(crate) mod agent_samples;
 mod checks;
 pub(crate) mod congestion;
 mod division;
+#[cfg(test)]
+mod expiry;
 mod in_flight;
 mod jobs;
+mod marks;
+mod notices;
 mod pauses;
 mod precision;
+mod queue_samples;
+mod statistics;
+mod streams;
 mod summary;
 mod verdict;
+mod watchdog;
 mod windows;
 
 use std::sync::Arc;
 
 use self::division::{Division, divide};
 use self::in_flight::InFlight;
+use self::watchdog::Watchdog;
 use self::windows::Post;
 use super::books::{cycle, describe};
+use super::egress::SilenceBins;
+use super::hosts::Hosts;
 use super::inspect::{Inspect, Network};
-use super::machine::Machine;
+use super::machine::{Datapath, Egress, Machine};
 use super::model::{Model, WarmupTimes};
 use super::partition::Partition;
 use super::{Progress, RunError, RunOptions, Watcher};
@@ -38,16 +49,22 @@ pub(crate) fn run<M: Machine>(
 ) -> Result<Outcome, RunError> {
     let mut network = Running::<M>::new(model, options, spec.checks.dependencies);
     network.full_checks = spec.checks.full;
-    if model.jobs.is_some() {
+    let warmed_up = if model.jobs.is_some() {
         network.run_jobs(watch)?;
         network.audit()?;
-        return Ok(summary::outcome(&network, true, spec.probes.links));
-    }
-    let warmed_up = network.warm_up(watch)?;
-    network.measure(watch)?;
-    network.audit()?;
-    network.partitions.iter_mut().for_each(Partition::finish);
-    Ok(summary::outcome(&network, warmed_up, spec.probes.links))
+        true
+    } else {
+        let warmed_up = network.warm_up(watch)?;
+        network.measure(watch)?;
+        network.audit()?;
+        network.partitions.iter_mut().for_each(Partition::finish);
+        warmed_up
+    };
+    let mut outcome = summary::outcome(&network, warmed_up, spec.probes.links);
+    let from = network.partitions[0].path.core.collector.from;
+    // The largest record there may be: not copied.
+    outcome.queues = network.queues.take().map(|queues| queues.record_from(from));
+    Ok(outcome)
 }
 
 /// A network in motion.
@@ -65,13 +82,15 @@ struct Running<M: Machine> {
     full_checks: bool,
     /// Cycle from which on packets are to be counted again.
     recount: Cycle,
-    watchdog: checks::Watchdog,
+    watchdog: Watchdog,
     /// Packets in the network, once the measurement is planned.
     in_flight: InFlight,
     /// Samples of the agents, once the measurement is planned.
     samples: Option<agent_samples::Samples>,
     /// Samples of the congestion trees, once the measurement is planned.
     trees: Option<congestion::Samples>,
+    /// Samples of queues, once the measurement is planned.
+    queues: Option<queue_samples::Samples>,
 }
 
 /// Host-cycles between looks at the whole network: about a second of work.
@@ -101,10 +120,11 @@ impl<M: Machine> Running<M> {
             now: 0,
             full_checks: false,
             recount: 0,
-            watchdog: checks::Watchdog::new(model.times.watchdog),
+            watchdog: Watchdog::new(model.times.watchdog),
             in_flight: InFlight::default(),
             samples: None,
             trees: None,
+            queues: None,
         }
     }
 
@@ -152,14 +172,23 @@ impl<M: Machine> Running<M> {
         let start = from - times.series.map_or(0, |(_, before)| before).min(from);
         self.samples = agent_samples::Samples::new(&self.model, self.now, start);
         self.trees = congestion::Samples::new(&self.model, self.now, start);
+        self.queues = queue_samples::Samples::new(&self.network(), start, to);
         self.in_flight = InFlight::new(from, to, self.window);
         for partition in &mut self.partitions {
-            let collector = &mut partition.path.core.collector;
-            collector.open(from, to);
-            if let Some((width, _)) = times.series {
-                let bins = ((to - start) / width) as usize;
-                collector.by_generation = Bins::new(start, width, bins);
-                collector.by_delivery = Bins::new(start, width, bins);
+            let Datapath { core, hosts, egress, .. } = &mut partition.path;
+            hosts.open(from, to);
+            let streams = hosts.streams_mut().iter_mut().map(|stream| &mut stream.collector);
+            for collector in std::iter::once(&mut core.collector).chain(streams) {
+                collector.open(from, to);
+                if let Some((width, _)) = times.series {
+                    let bins = ((to - start) / width) as usize;
+                    collector.by_generation = Bins::new(start, width, bins);
+                    collector.by_delivery = Bins::new(start, width, bins);
+                }
+            }
+            if let Some((width, _)) = times.series.filter(|_| self.model.pause_probe) {
+                let count = (to - start).div_ceil(width) as usize;
+                egress.record_silences(SilenceBins { start, width, count });
             }
         }
     }
@@ -208,6 +237,10 @@ impl<M: Machine> Running<M> {
             if let Some(trees) = &mut self.trees {
                 trees.take(&network(&self.model, &self.partitions, &self.firsts, self.now));
                 next = next.min(trees.next());
+            }
+            if let Some(queues) = &mut self.queues {
+                queues.take(&network(&self.model, &self.partitions, &self.firsts, self.now));
+                next = next.min(queues.next());
             }
             self.post.run(&mut self.partitions, next, self.lookahead);
             self.now = next;

@@ -1,35 +1,61 @@
 //! What a flow control that pauses did, from the counts of its receivers and senders.
 
-use crate::control::PausePlan;
+use crate::control::{PauseLimits, PausePlan};
 use crate::ids::Cycle;
-use crate::kernel::core::ports::PortKind;
+use crate::kernel::control::PauseRecord;
+use crate::kernel::core::ports::{Input, PortKind};
+use crate::kernel::egress::SilenceRecord;
 use crate::kernel::inspect::{Inspect, Network};
-use crate::outcome::{FlowControlUse, PauseUse};
+use crate::outcome::{FlowControlUse, PauseRow, PauseSeries, PauseUse, SharedUse};
+
+/// One direction of a link, with what its ends have recorded.
+struct Link<'a> {
+    class: usize,
+    limits: PauseLimits,
+    /// Router and port of its ends, or the host that sends.
+    from: Result<[u32; 2], u32>,
+    to: [u32; 2],
+    /// Of each VC, or of all together.
+    records: &'a [PauseRecord],
+    vcs: u8,
+    /// Of each queue of the sender.
+    silences: Vec<SilenceRecord>,
+}
 
 /// The result, if the flow control is one that pauses or loses packets.
 pub(crate) fn outcome(network: &Network<'_>, cycles: Cycle) -> Option<FlowControlUse> {
     let plan = network.model.pause.as_ref()?;
-    let names = network.model.topology.classes();
+    let names = network.model.topology.classes().iter().copied();
+    let limits = plan.limits.iter().copied().map(Some).chain([plan.host]);
+    let classes = names.chain(["host"]).zip(limits);
     let mut links: Vec<PauseUse> =
-        (0..names.len()).map(|class| of_class(network, plan, Some(class), cycles)).collect();
-    if plan.host.is_some() {
-        links.push(of_class(network, plan, None, cycles));
+        classes.filter_map(|(name, limits)| limits.map(|limits| unused(name, limits))).collect();
+    // Whole numbers, so that the sums do not depend on the partitions.
+    let mut silent = vec![(0, 0); links.len()];
+    each(network, plan, |link| {
+        let sums = add(&mut links[link.class], link, cycles);
+        let (paused, queues) = silent[link.class];
+        silent[link.class] = (paused + sums.0, queues + sums.1);
+    });
+    for (found, (paused, queues)) in links.iter_mut().zip(silent) {
+        found.paused_mean = paused as f64 / (f64::from(cycles) * queues.max(1) as f64);
     }
-    let says = says(plan, &links);
-    Some(FlowControlUse { says, links })
+    let mut says = says(plan, &links);
+    let shared = network.partitions.iter().filter_map(|partition| partition.shared_memory());
+    let shared = shared.reduce(|one, other| (one.0.max(other.0), one.1.max(other.1)));
+    let shared = shared.map(|(size, used_max)| SharedUse { size, used_max });
+    if let Some(SharedUse { size, used_max }) = shared {
+        says.push(format!(
+            "of {size} phits that the ports of a switch share, {used_max} were in use at the most"
+        ));
+    }
+    Some(FlowControlUse { says, links, shared })
 }
 
-/// The links of one class, or those of the hosts.
-fn of_class(
-    network: &Network<'_>,
-    plan: &PausePlan,
-    class: Option<usize>,
-    cycles: Cycle,
-) -> PauseUse {
-    let names = network.model.topology.classes();
-    let limits = class.map_or(plan.host, |class| Some(plan.limits[class])).unwrap_or_default();
-    let mut found = PauseUse {
-        class: class.map_or("host", |class| names[class]).to_owned(),
+/// Links of a class on which nothing has happened, of which there is none yet.
+fn unused(class: &str, limits: PauseLimits) -> PauseUse {
+    PauseUse {
+        class: class.to_owned(),
         links: 0,
         frames: 0,
         stops: 0,
@@ -40,52 +66,113 @@ fn of_class(
         xoff: (limits.xoff < u32::MAX).then_some(limits.xoff),
         lost_packets: 0,
         lost_phits: 0,
-    };
-    // Whole numbers, so that the sum does not depend on the partitions.
-    let (mut paused, mut queues) = (0, 0);
-    for partition in &network.partitions {
-        let silence = add(&mut found, *partition, class, cycles);
-        (paused, queues) = (paused + silence.0, queues + silence.1);
     }
-    found.paused_mean = paused as f64 / (f64::from(cycles) * queues.max(1) as f64);
-    found
 }
 
-/// Adds what a partition has recorded; returns the cycles in which its queues were silent, and how many they are.
-fn add(
-    found: &mut PauseUse,
-    partition: &dyn Inspect,
-    class: Option<usize>,
-    cycles: Cycle,
-) -> (u64, u64) {
-    let core = partition.core();
-    let mut paused = (0, 0);
-    for (port, input) in (0..).zip(&core.inputs) {
-        let of_class = match input.kind {
-            PortKind::Link => class == Some(usize::from(core.outputs[port as usize].class)),
-            PortKind::Host => class.is_none(),
-            PortKind::Unused => false,
-        };
-        let Some(record) = partition.pauses(port).filter(|_| of_class) else { continue };
-        found.links += 1;
+/// Adds a link to those of its class; returns the cycles in which its queues were silent, and how many they are.
+fn add(found: &mut PauseUse, link: &Link<'_>, cycles: Cycle) -> (u64, u64) {
+    found.links += 1;
+    for record in link.records {
         found.frames += record.frames;
         found.stops += record.stops;
         found.buffer_max = found.buffer_max.max(record.peak);
         found.lost_packets += record.lost_packets;
         found.lost_phits += record.lost_phits;
-        // The sender of a link is known where it is: as an output, or as a host.
-        let sender = match input.kind {
-            PortKind::Host => core.outputs.len() as u32 + input.upstream.port,
-            _ => port,
-        };
-        let vcs =
-            if input.kind == PortKind::Host { input.vcs } else { core.outputs[port as usize].vcs };
-        let (silent, queues) = partition.silence(sender, vcs);
-        paused = (paused.0 + silent, paused.1 + queues);
-        let share = silent as f64 / (f64::from(cycles) * queues as f64);
-        found.paused_max = found.paused_max.max(share);
     }
-    paused
+    let silent = link.silences.iter().map(|silence| silence.measured).sum();
+    let queues = link.silences.len() as u64;
+    let share = silent as f64 / (f64::from(cycles) * queues as f64);
+    found.paused_max = found.paused_max.max(share);
+    (silent, queues)
+}
+
+/// Shows every link whose sender can be paused or whose buffer can overflow, in the order of the receiving ports.
+fn each(network: &Network<'_>, plan: &PausePlan, mut look: impl FnMut(&Link<'_>)) {
+    for (partition, first) in network.parts() {
+        for (port, input) in (0..).zip(&partition.core().inputs) {
+            if let Some(link) = link(network, plan, (partition, first), (port, input)) {
+                look(&link);
+            }
+        }
+    }
+}
+
+/// The link behind an input of a partition.
+fn link<'a>(
+    network: &Network<'a>,
+    plan: &PausePlan,
+    (partition, first): (&'a dyn Inspect, u32),
+    (port, input): (u32, &Input),
+) -> Option<Link<'a>> {
+    let (core, upstream) = (partition.core(), input.upstream);
+    let (class, limits, from, sender) = match input.kind {
+        PortKind::Link => {
+            let class = usize::from(core.outputs[port as usize].class);
+            let other = network.partitions[upstream.partition as usize];
+            let output = &other.core().outputs[upstream.port as usize];
+            let base = other.core().routers[output.router as usize].port_base;
+            let router = other.core().first_router + output.router;
+            let from = [router, upstream.port - base];
+            (class, plan.limits[class], Ok(from), (other, upstream.port))
+        }
+        PortKind::Host => {
+            let host = core.hosts[upstream.port as usize].id.0;
+            // The links of hosts come after the outputs.
+            let queue = core.outputs.len() as u32 + upstream.port;
+            (plan.limits.len(), plan.host?, Err(host), (partition, queue))
+        }
+        PortKind::Unused => return None,
+    };
+    Some(Link {
+        class,
+        limits,
+        from,
+        to: [first + input.router, port - input.base],
+        records: partition.pauses(port),
+        vcs: input.vcs,
+        silences: sender.0.silences(sender.1, input.vcs),
+    })
+}
+
+/// The record of every link and VC, if it is asked for.
+pub(crate) fn record(network: &Network<'_>, from: Cycle, to: Cycle) -> Option<PauseSeries> {
+    let plan = network.model.pause.as_ref().filter(|_| network.model.pause_probe)?;
+    let (width, before) = network.model.times.series.unwrap_or_default();
+    let before = before.min(from);
+    let bins = if width == 0 { 0 } else { (to - (from - before)).div_ceil(width) };
+    let mut columns: Vec<Vec<u32>> = Vec::new();
+    let mut rows = Vec::new();
+    each(network, plan, |link| {
+        let vcs = if plan.whole_link { 1 } else { link.vcs };
+        for vc in 0..vcs {
+            rows.push(row(plan, link, vc));
+            columns.push(link.silences[usize::from(vc)].bins.clone());
+        }
+    });
+    let column =
+        |bin: usize| columns.iter().map(move |column| column.get(bin).copied().unwrap_or(0));
+    let mut paused = Vec::with_capacity(bins as usize * rows.len());
+    (0..bins as usize).for_each(|bin| paused.extend(column(bin)));
+    Some(PauseSeries { start: -i64::from(before), width: u64::from(width), rows, paused })
+}
+
+/// What happened to a VC of a link, or to all of them.
+fn row(plan: &PausePlan, link: &Link<'_>, vc: u8) -> PauseRow {
+    let record = link.records[usize::from(vc)];
+    PauseRow {
+        from: link.from.ok(),
+        to: link.to,
+        host: link.from.err(),
+        vc: (!plan.whole_link).then_some(vc.into()),
+        class: link.class as u32,
+        frames: record.frames,
+        stops: record.stops,
+        paused: link.silences[usize::from(vc)].measured,
+        buffer_max: record.peak,
+        headroom_max: record.peak.saturating_sub(link.limits.xoff),
+        lost_packets: record.lost_packets,
+        lost_phits: record.lost_phits,
+    }
 }
 
 /// What acted and what did not.

@@ -1,24 +1,21 @@
 //! From whole-number counts to the result.
 
-use hdrhistogram::Histogram;
-
 use super::precision::{self, Changes};
+use super::statistics::{columns, latency, ratio};
 use super::verdict::{Course, verdict};
-use super::{Running, jobs};
+use super::{Running, jobs, streams};
 use crate::ids::HostId;
 use crate::kernel::core::ports::PortKind;
 use crate::kernel::inspect::Network;
 use crate::kernel::machine::Machine;
 use crate::kernel::model::{Model, WarmupTimes};
 use crate::outcome::{
-    Arrays, Fairness, Latency, LinkUse, Load, Outcome, Packets, PathShare, Percentile, Series,
-    SeriesColumns, Size, State, Verdict, Work,
+    Arrays, Fairness, LinkUse, Load, Outcome, Packets, PathShare, Series, Size, State, Verdict,
+    Work,
 };
 use crate::probe::PathKind;
-use crate::probe::collect::{Bins, Collector, HISTOGRAM_DIGITS, Sums};
+use crate::probe::collect::Collector;
 
-/// Percentiles that a result lists.
-const PERCENTS: [f64; 6] = [1.0, 25.0, 50.0, 95.0, 99.0, 99.9];
 /// Fewest batches of five intervals that the warm-up is judged by: with fewer, the truncation could
 /// hardly lie beyond the first half.
 const FEWEST_FIVES: usize = 20;
@@ -64,8 +61,7 @@ pub(crate) fn outcome<M: Machine>(
     for core in network.cores() {
         total.merge(&core.collector);
     }
-    let sums = total.sums();
-    let cycles = total.to - total.from;
+    let (sums, cycles) = (total.sums(), total.to - total.from);
     let hosts = model.topology.hosts();
     // A run that ends has no steady state to know anything of.
     let ends = model.jobs.is_some();
@@ -120,26 +116,20 @@ pub(crate) fn outcome<M: Machine>(
         }),
         workload: jobs::outcome(network),
         agents: running.samples.as_ref().map(|samples| samples.record(total.from)),
+        streams: streams::outcome(network),
+        resequencing: streams::resequencing(network, total.to),
         flow_control: super::pauses::outcome(network, cycles),
+        congestion_point: super::marks::outcome(network, &total, every_link),
+        notifications: super::notices::outcome(network, &total, every_link),
+        reaction_point: super::notices::reactions(network),
         congestion: running.trees.as_ref().map(|trees| trees.record_from(total.from)),
+        queues: None,
+        pauses: super::pauses::record(network, total.from, total.to),
     }
-}
-
-pub(crate) fn ratio(sum: u64, count: u64) -> f64 {
-    if count == 0 { 0.0 } else { sum as f64 / count as f64 }
 }
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// The percentiles of a histogram whose largest value is known.
-pub(crate) fn percentiles(histogram: &Histogram<u64>, max: u64) -> Vec<Percentile> {
-    let percentile = |percent| Percentile {
-        percent,
-        cycles: histogram.value_at_quantile(percent / 100.0).min(max),
-    };
-    PERCENTS.into_iter().map(percentile).collect()
 }
 
 fn load(model: &Model, total: &Collector) -> Load {
@@ -154,22 +144,6 @@ fn load(model: &Model, total: &Collector) -> Load {
         injected: per_host_cycle(total.injected_phits),
         accepted: per_host_cycle(total.sums().phits),
         accepted_ci95: known.map_or(0.0, |known| known.half_width / hosts),
-    }
-}
-
-fn latency(total: &Collector, ends: bool) -> Latency {
-    let sums = total.sums();
-    let known = if ends { None } else { precision::latency(total) };
-    Latency {
-        mean: ratio(sums.latency, sums.packets),
-        ci95: known.map_or(0.0, |known| known.half_width),
-        correlation_times: known.map_or(0.0, |known| known.correlation_times),
-        injection_mean: ratio(total.injection_latency, sums.packets),
-        network_mean: ratio(sums.latency - total.injection_latency, sums.packets),
-        min: if sums.packets == 0 { 0 } else { u64::from(total.min) },
-        max: u64::from(total.max),
-        percentiles: percentiles(&total.histogram, u64::from(total.max)),
-        histogram_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),
     }
 }
 
@@ -273,16 +247,6 @@ fn links(network: &Network<'_>, cycles: u32) -> Vec<LinkUse> {
             }
         })
         .collect()
-}
-
-fn columns(bins: &Bins) -> SeriesColumns {
-    let column = |value: fn(&Sums) -> u64| bins.bins().iter().map(value).collect();
-    SeriesColumns {
-        packets: column(|sums| sums.packets),
-        phits: column(|sums| sums.phits),
-        latency_sum: column(|sums| sums.latency),
-        nonminimal: column(|sums| sums.nonminimal),
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,10 @@
 //! What is wrong with a spec is said with its path, the value found, and what would be accepted.
 
+mod ethernet;
 mod networks;
+mod probes;
+mod qcn;
+mod streams;
 mod workloads;
 
 use deroute::Simulation;
@@ -584,6 +588,12 @@ fn durations_and_units() {
         (&[("checks.watchdog", "0")], "checks.watchdog", &["0 cycles", "1 to"]),
         (&[("units.cycle", "'1 B'")], "units.cycle", &["\"1 B\"", "1 ns"]),
         (&[("units.phit", "'0 B'")], "units.phit", &["\"0 B\"", "25 B"]),
+        (&[("units.link_rate", "'0 Gb/s'")], "units.link_rate", &["\"0 Gb/s\"", "200 Gb/s"]),
+        (
+            &[("units.link_rate", "'200 Gb/s'"), ("units.phit", "'25 B'")],
+            "units.link_rate",
+            &["`units.phit`"],
+        ),
     ];
     check(rows);
 }

@@ -66,6 +66,7 @@ fn dress(mut spec: Spec, turn: usize) -> Spec {
     spec.run.measure = 3_000.into();
     spec.probes.links = true;
     spec.probes.series = Some(100.into());
+    spec.probes.queues = Some(value("{ every = 150, ports = 'all' }"));
     spec.checks.full = true;
     spec.checks.dependencies = true;
     spec.checks.watchdog = Some(400.into());

@@ -76,7 +76,7 @@ fn plan(spec: &Spec, end: u32) -> Vec<Planned> {
 pub fn fabric(spec: &Spec, topology: &Arc<dyn deroute::topology::Topology>) -> Fabric {
     let link = |name: &&str| number(&spec.network.links[*name].latency);
     let latency = topology.classes().iter().map(link).collect();
-    let scale = Scale::new(&spec.units.cycle, &spec.units.phit).unwrap();
+    let scale = spec.units.scale().unwrap();
     let vcs = topology.classes().iter().map(|name| spec.network.links[*name].vcs).collect();
     let link = |name: &&str| number(&spec.network.links[*name].buffer);
     let buffers = topology.classes().iter().map(link).collect();

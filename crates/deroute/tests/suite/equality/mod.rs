@@ -4,9 +4,11 @@
 //! Fixed grids pair every routing with every pattern, and every switch with every wiring; random
 //! specs combine all of it. Overload with full injection queues is part of both.
 
+mod ethernet;
 mod random;
 
 use deroute::RunOptions;
+use deroute::outcome::Outcome;
 use deroute::spec::{DragonflySpec, Quantity, Spec, Topology};
 
 use crate::conformance::patterns::patterned;
@@ -18,18 +20,18 @@ use crate::support::catalogue::{
 };
 use crate::support::{self, value};
 
-/// The engine, in several partitions, gives what the model gives.
-fn compare(spec: &Spec) -> Result<(), String> {
+/// The engine, in several partitions, gives what the model gives: the result.
+fn compare(spec: &Spec) -> Result<Outcome, String> {
     let mut spec = spec.clone();
     spec.probes.links = true;
     let options = RunOptions { partitions: Some(2), ..RunOptions::default() };
     let engine = support::attempt(&spec, &options).map_err(|error| error.to_string());
-    let difference = engine.and_then(|outcome| Model::new(&spec).check(&outcome));
-    difference.map_err(|difference| format!("{difference}\n\n{}", support::show(&spec)))
+    let checked = engine.and_then(|outcome| Model::new(&spec).check(&outcome).map(|()| outcome));
+    checked.map_err(|difference| format!("{difference}\n\n{}", support::show(&spec)))
 }
 
-fn agree(spec: &Spec) {
-    compare(spec).unwrap_or_else(|difference| panic!("{difference}"));
+fn agree(spec: &Spec) -> Outcome {
+    compare(spec).unwrap_or_else(|difference| panic!("{difference}"))
 }
 
 fn wired(dragonfly: &str) -> Spec {

@@ -6,7 +6,7 @@ use deroute::spec::{Arbiter, Pointer};
 use deroute::topology::Peer;
 
 use super::switch::{Lane, Queued, Waiting, Wish};
-use super::{Model, Parcel};
+use super::{Model, Packet, Parcel};
 
 /// An input port asks for an output.
 #[derive(Clone, Copy)]
@@ -108,7 +108,7 @@ impl Model {
         let mut best: Option<Request> = None;
         for vc in (0..vcs).map(|offset| (pointer + offset) % vcs) {
             let Some((packet, wish)) = self.consider(router, port, vc) else { continue };
-            if !self.ready(router, packet, wish) {
+            if !self.ready(router, (port, vc), packet, wish) {
                 continue;
             }
             let generated = self.packets[packet].generated;
@@ -194,15 +194,23 @@ impl Model {
         Wish { port: hop.port.index(), vc: hop.vc.index(), position: Some(hop.position) }
     }
 
-    pub(super) fn ready(&self, router: usize, packet: usize, wish: Wish) -> bool {
+    pub(super) fn ready(
+        &self,
+        router: usize,
+        (port, vc): (usize, usize),
+        packet: usize,
+        wish: Wish,
+    ) -> bool {
         let size = self.packets[packet].size;
         let here = &self.routers[router];
+        let waits = self.net.store_and_forward && !self.net.injects(&here.peers[port]);
+        let whole = !waits || here.is_whole((port, vc), (packet, size), self.now);
         let idle = self.net.ideal || here.output_idle(wish.port);
         let (net, atomic, now) = (&self.net, self.atomic, self.now);
         let queues = Queued { router: here, net, atomic, now };
         let room = queues.fits(PortId(wish.port as u16), VcId(wish.vc as u8), size as u16);
-        let backlog = here.backlog(&self.net, wish.port, self.now);
-        idle && room && backlog.saturating_add(size.into()) <= self.net.output_buffer
+        let backlog = here.backlog(&self.net, wish, self.now);
+        whole && idle && room && backlog.saturating_add(size.into()) <= self.net.output_buffer
     }
 
     /// Output arbitration: grants, and returns the losers.
@@ -225,7 +233,9 @@ impl Model {
             let lane = &self.routers[router].inputs[rival.input].lanes[rival.vc];
             let Waiting { packet, wish } = lane.waiting[0];
             let wish = wish.expect("a routed head");
-            let wins = if self.net.ideal { self.ready(router, packet, wish) } else { rank == 0 };
+            let at = (rival.input, rival.vc);
+            let wins =
+                if self.net.ideal { self.ready(router, at, packet, wish) } else { rank == 0 };
             if wins {
                 self.grant(router, (rival.input, rival.vc, 0), wish);
                 let here = &mut self.routers[router];
@@ -248,29 +258,25 @@ impl Model {
         (input, vc, place): (usize, usize, usize),
         wish: Wish,
     ) {
-        let now = self.now;
+        let (net, now) = (&self.net, self.now);
         let here = &mut self.routers[router];
-        let size = self.packets[here.inputs[input].lanes[vc].waiting[place].packet].size;
-        let index = here.connect((input, vc, place), size, now);
-        let packet = &mut self.packets[index];
-        match here.peers[input] {
-            Peer::Host(host) => {
-                self.hosts[host.index()].queued[packet.class] -= size;
-                // Counted when it was considered in this cycle.
-                packet.blocked -= 1;
-                packet.injected = now;
-                self.record.inject(router, packet);
-                if self.watches.injections {
-                    self.tell(router, input, index, Injection::Left);
-                }
+        let Packet { size, whole, .. } =
+            self.packets[here.inputs[input].lanes[vc].waiting[place].packet];
+        let index = here.connect(net, (input, vc, place), (size, whole), now);
+        if let Peer::Host(host) = here.peers[input] {
+            let packet = &mut self.packets[index];
+            // Counted when it was considered in this cycle.
+            packet.blocked -= 1;
+            self.record.path(now, router, packet);
+            if net.links.nic.is_none() {
+                self.leave_host(host.index(), index);
             }
-            Peer::Router { router, port, class } => {
-                let latency = self.net.classes[usize::from(class)].latency;
-                let (router, port) = (router.index(), port.index());
-                let credits = Parcel::Credits { router, port, vc, phits: size };
-                self.mail.entry(now + latency).or_default().push(credits);
+            if self.watches.injections {
+                self.tell(router, input, index, Injection::Left);
             }
-            Peer::Unused => panic!("a packet came from nowhere"),
+        }
+        if !self.net.keeps_memory {
+            self.give_back(router, (input, vc), size);
         }
         self.record.grants += 1;
         match wish.position {
@@ -280,6 +286,20 @@ impl Model {
                 packet.header.hops += 1;
             }
             None => self.record.delivered += 1,
+        }
+    }
+
+    /// The memory of a packet in an input buffer is free again.
+    pub(super) fn give_back(&mut self, router: usize, (input, vc): (usize, usize), size: u32) {
+        let here = &mut self.routers[router];
+        if self.net.links.limits(&here.peers[input]).is_some() {
+            here.inputs[input].lanes[vc].held -= size;
+        } else if let Peer::Router { router, port, class } = here.peers[input]
+            && self.net.links.pauses.is_none()
+        {
+            let latency = self.net.links.classes[usize::from(class)].latency;
+            let (router, port) = (router.index(), port.index());
+            self.post(latency, Parcel::Credits { router, port, vc, phits: size });
         }
     }
 }

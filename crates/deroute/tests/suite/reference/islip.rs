@@ -46,7 +46,7 @@ impl Model {
             let place = lanes[vc].waiting.iter().position(wants)?;
             let Waiting { packet, wish } = lanes[vc].waiting[place];
             let wish = self.emptiest(router, wish?);
-            self.ready(router, packet, wish).then_some((vc, place))
+            self.ready(router, (input, vc), packet, wish).then_some((vc, place))
         })
     }
 

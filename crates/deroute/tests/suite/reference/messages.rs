@@ -7,7 +7,7 @@ use deroute::outcome::Outcome;
 use deroute::routing::Header;
 use deroute::workload::{Job, Jobs, Op, Seat};
 
-use super::{Model, Packet, Parcel};
+use super::{Model, Packet};
 
 /// A rank on its host.
 struct Rank {
@@ -230,12 +230,11 @@ impl Model {
             size,
             generated,
             injected: u32::MAX,
+            whole: 0,
+            lost_at: None,
             blocked: 0,
             header: Header::new(self.net.topology.router_of(destination)),
         });
-        match self.net.host_latency {
-            0 => self.enter(packet),
-            latency => self.post(latency, Parcel::Fresh { packet }),
-        }
+        self.launch(packet);
     }
 }

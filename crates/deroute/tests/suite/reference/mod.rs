@@ -9,15 +9,20 @@
 //! Wiring, traffic, programs, routing algorithms and random streams are the engine's own.
 
 mod allocate;
+mod ethernet;
 mod islip;
+mod links;
 mod messages;
+mod paused;
 mod record;
+mod report;
 mod resolved;
 mod switch;
+mod wire;
 
 use std::collections::BTreeMap;
 
-use deroute::ids::{HostId, PortId, RouterId};
+use deroute::ids::{HostId, RouterId};
 use deroute::outcome::Outcome;
 use deroute::rng::{Owner, Stream};
 use deroute::routing::{Header, Injection, Message, Routing, Watches};
@@ -28,7 +33,8 @@ use deroute::traffic::Source;
 use messages::Office;
 use record::Record;
 use resolved::Resolved;
-use switch::{Departure, Queued, Router};
+use switch::{Departures, Queued, Router};
+use wire::{Began, Crossed, Frame, Outgoing, Wire};
 
 /// A packet, from its generation to the end of the run.
 #[derive(Clone, Debug)]
@@ -43,6 +49,10 @@ struct Packet {
     injected: u32,
     /// Cycles in a row in which it could have been granted for injection and nothing was.
     blocked: u32,
+    /// The cycle after that in which it is whole at the router where its head is.
+    whole: u32,
+    /// The router whose buffer had no room for it.
+    lost_at: Option<usize>,
     header: Header,
 }
 
@@ -60,10 +70,19 @@ enum Parcel {
     Phit { router: usize, port: usize, vc: usize, phit: Phit },
     /// Credits, at an output port.
     Credits { router: usize, port: usize, vc: usize, phits: u32 },
+    /// A frame that says who is to be silent, at an output port or at a host.
+    Frame { at: Sender, frame: Frame },
     /// A generated packet, at its router.
     Fresh { packet: usize },
     /// A broadcast of a routing algorithm.
     Broadcast { from: RouterId, content: u32 },
+}
+
+/// Who sends over a link.
+#[derive(Clone, Copy, Debug)]
+enum Sender {
+    Output { router: usize, port: usize },
+    Host(usize),
 }
 
 /// The generator of a host.
@@ -72,6 +91,8 @@ struct Host {
     next: u32,
     /// Phits in the injection queue of each class.
     queued: Vec<u32>,
+    /// Its end of its link, if that is more than a delay.
+    wire: Option<Wire>,
 }
 
 /// The network in motion.
@@ -105,7 +126,9 @@ impl Model {
             (0..topology.routers()).map(|r| Stream::new(spec.run.seed, Owner::Router(r))).collect();
         let host = |h: u32| {
             let (source, next) = net.workload.source(HostId(h), spec.run.seed);
-            Host { source, next, queued: vec![0; usize::from(net.flows.classes())] }
+            let classes = usize::from(net.flows.classes());
+            let wire = net.links.nic.map(|nic| Wire::new(&net.links, classes, nic.period));
+            Host { source, next, queued: vec![0; classes], wire }
         };
         let hosts = (0..topology.hosts()).map(host).collect();
         let agent = (net.plan.agent)(RouterId(0), topology.routers());
@@ -147,13 +170,16 @@ impl Model {
             for router in 0..self.routers.len() {
                 self.allocate(router);
             }
+            self.speak();
             self.move_phits();
+            self.send_from_hosts(true);
             self.now += 1;
         }
         // What was granted an output to a host counts as delivered: let its phits arrive.
         while self.record.consumed < self.record.delivered {
             self.arrivals();
             self.move_phits();
+            self.send_from_hosts(false);
             self.now += 1;
         }
     }
@@ -167,9 +193,8 @@ impl Model {
         let due = self.mail.remove(&self.now).unwrap_or_default();
         for parcel in due {
             match parcel {
-                Parcel::Phit { router, port, vc, phit } => {
-                    self.routers[router].accept(port, vc, phit);
-                }
+                Parcel::Phit { router, port, vc, phit } => self.arrive(router, (port, vc), phit),
+                Parcel::Frame { at, frame } => self.hear(at, frame),
                 Parcel::Credits { router, port, vc, phits } => {
                     self.routers[router].credit(&self.net, port, vc, phits);
                 }
@@ -210,22 +235,40 @@ impl Model {
                 generated: now,
                 injected: u32::MAX,
                 blocked: 0,
+                whole: 0,
+                lost_at: None,
                 header: Header::new(to),
             });
-            match self.net.host_latency {
-                0 => self.enter(packet),
-                latency => self.post(latency, Parcel::Fresh { packet }),
-            }
+            self.launch(packet);
+        }
+    }
+
+    /// A generated packet sets out for its router, or waits for the link of its host.
+    fn launch(&mut self, packet: usize) {
+        let (now, Packet { source, class, size, .. }) = (self.now, self.packets[packet].clone());
+        if let Some(wire) = &mut self.hosts[source.index()].wire {
+            let crossed = (0..size).map(|_| Crossed { begins: now, ends: now }).collect();
+            let (whole, sent, memory) = (now, 0, None);
+            let waiting =
+                Outgoing { packet, vc: class, size, ready: now, whole, crossed, sent, memory };
+            wire.append(self.net.links.queue_of(class), waiting);
+            return;
+        }
+        match self.net.host_latency {
+            0 => self.enter(packet),
+            latency => self.post(latency, Parcel::Fresh { packet }),
         }
     }
 
     /// A generated packet reaches its router, whole.
     fn enter(&mut self, packet: usize) {
+        let now = self.now;
+        self.packets[packet].whole = now;
         let Packet { source, class, size, .. } = self.packets[packet];
         let router = self.net.topology.router_of(source).index();
         let port = self.net.topology.port_of(source).index();
         for index in 0..size {
-            self.routers[router].accept(port, class, Phit { packet, index });
+            self.routers[router].accept(port, class, (Phit { packet, index }, now));
         }
         if self.watches.injections {
             self.tell(router, port, packet, Injection::Entered);
@@ -257,9 +300,16 @@ impl Model {
             let router = &mut self.routers[index];
             router.cross(&self.net, now);
             router.check_outputs(&self.net);
-            for departure in router.send(now) {
-                self.record.sent(now, index, departure.port);
-                self.fly(index, departure);
+            let Departures { busy, phits, packets, frames } = router.send(&self.net, now);
+            busy.into_iter().for_each(|port| self.record.sent(now, index, port));
+            for (_, Began { memory, size, .. }) in packets {
+                memory.into_iter().for_each(|at| self.give_back(index, at, size));
+            }
+            for (port, vc, phit) in phits {
+                self.fly(index, port, vc, phit);
+            }
+            for (port, frame, at) in frames {
+                self.fly_frame(index, port, frame, at);
             }
         }
         let (due, later): (Vec<_>, Vec<_>) = self.leaving.iter().partition(|(at, _)| *at == now);
@@ -273,11 +323,10 @@ impl Model {
     }
 
     /// A phit leaves through an output port.
-    fn fly(&mut self, router: usize, Departure { port, vc, phit }: Departure) {
-        let id = RouterId(router as u32);
-        match self.net.topology.peer(id, PortId(port as u16)) {
+    fn fly(&mut self, router: usize, port: usize, vc: usize, phit: Phit) {
+        match self.routers[router].peers[port] {
             Peer::Router { router, port, class } => {
-                let latency = self.net.classes[usize::from(class)].latency;
+                let latency = self.net.links.classes[usize::from(class)].latency;
                 let (router, port) = (router.index(), port.index());
                 self.post(latency, Parcel::Phit { router, port, vc, phit });
             }
@@ -285,7 +334,8 @@ impl Model {
                 let packet = &self.packets[phit.packet];
                 assert_eq!(host, packet.destination, "delivered to the wrong host");
                 if phit.index + 1 == packet.size {
-                    self.leaving.push((self.now + self.net.host_latency, phit.packet));
+                    let ends = self.now + self.routers[router].outputs[port].wire.period - 1;
+                    self.leaving.push((ends + self.net.host_latency, phit.packet));
                 }
             }
             Peer::Unused => panic!("a phit left through an unused port"),

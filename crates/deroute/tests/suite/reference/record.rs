@@ -5,6 +5,8 @@ use deroute::probe::PathKind;
 use deroute::topology::Peer;
 
 use super::Packet;
+use super::paused::PauseRecord;
+use super::report::Report;
 use super::resolved::Resolved;
 
 /// One delivered packet.
@@ -48,7 +50,7 @@ pub struct Record {
     injected_by_host: Vec<u64>,
     accepted_by_host: Vec<u64>,
     paths: Vec<[u32; PathKind::ALL.len()]>,
-    /// Phits sent: `[router][port]`.
+    /// Cycles in which phits were sent: `[router][port]`.
     sent: Vec<Vec<u64>>,
     /// Link class, or `None` to a host: `[router][port]`; unused ports have no entry in `sent`.
     ports: Vec<Vec<Peer>>,
@@ -59,6 +61,8 @@ pub struct Record {
     packets: Vec<Delivered>,
     /// Hops of the longest path.
     most_hops: u8,
+    /// What was paused and lost.
+    pauses: PauseRecord,
 }
 
 impl Record {
@@ -98,6 +102,7 @@ impl Record {
                 .map(|h| h as usize)
                 .collect(),
             packets: Vec::new(),
+            pauses: PauseRecord::new(net),
             // In a fat tree the way down takes the VCs of the way up again.
             most_hops: match net.topology.tree() {
                 Some(tree) => 2 * (tree.levels() as u8 - 1),
@@ -128,17 +133,49 @@ impl Record {
     }
 
     /// A packet leaves its injection queue.
-    pub(super) fn inject(&mut self, router: usize, packet: &Packet) {
+    pub(super) fn inject(&mut self, packet: &Packet) {
         self.injected += 1;
         if self.covers(packet.injected) {
             self.injected_packets += 1;
-            self.blocked += u64::from(packet.blocked);
             self.injected_by_host[packet.source.index()] += u64::from(packet.size);
+        }
+    }
+
+    /// A packet leaves the port of its host.
+    pub(super) fn path(&mut self, now: u32, router: usize, packet: &Packet) {
+        if self.covers(now) {
+            self.blocked += u64::from(packet.blocked);
             self.paths[router][packet.header.kind().index()] += 1;
         }
     }
 
-    /// A phit leaves through a port.
+    /// The buffer at the end of a link does not hold a packet.
+    pub(super) fn lose(&mut self, now: u32, peer: &Peer, size: u32) {
+        if now < self.to {
+            self.pauses.lose(peer, size);
+        }
+    }
+
+    /// A buffer at the end of a link holds so many phits.
+    pub(super) fn holds(&mut self, now: u32, peer: &Peer, phits: u32) {
+        if now < self.to {
+            self.pauses.holds(peer, phits);
+        }
+    }
+
+    /// A receiver speaks to the sender at the other end of a link.
+    pub(super) fn frame(&mut self, peer: &Peer, stops: bool) {
+        self.pauses.frame(peer, stops);
+    }
+
+    /// So many of the queues before a link are silent in a cycle. The links of hosts go by their ports.
+    pub(super) fn silence(&mut self, now: u32, at: (usize, usize), silent: (u32, u32)) {
+        if self.covers(now) {
+            self.pauses.silence(at, silent);
+        }
+    }
+
+    /// A phit of a packet is on the wire behind a port.
     pub(super) fn sent(&mut self, now: u32, router: usize, port: usize) {
         self.sent[router][port] += u64::from(self.covers(now));
     }
@@ -168,6 +205,7 @@ impl Record {
         self.compare_arrays(outcome, &mut report);
         self.compare_links(outcome, &mut report);
         self.compare_series(outcome, &mut report);
+        self.pauses.compare(outcome, self.cycles(), &mut report);
         report.finish()
     }
 
@@ -186,7 +224,12 @@ impl Record {
         report.exact("refused", packets.refused, self.refused);
         report.exact("injected", packets.injected, self.injected);
         report.exact("delivered", packets.delivered, self.delivered);
-        report.exact("in flight", packets.in_flight, self.generated - self.delivered);
+        report.exact(
+            "in flight",
+            packets.in_flight,
+            self.generated - self.delivered - self.pauses.lost(),
+        );
+        report.exact("lost", packets.lost, self.pauses.lost());
         report.exact("measured", packets.measured, measured.len() as u64);
         report.exact("grants", outcome.work.grants, self.grants);
         // A run with a workload goes on for a while after its end.
@@ -201,11 +244,12 @@ impl Record {
         report.exact("accepted load", load.accepted, rate(accepted));
         let blocked = ratio(self.blocked, self.injected_packets);
         report.exact("blocked attempts", outcome.blocked_attempts_mean, blocked);
+        let all = self.paths.iter().flatten().map(|packets| u64::from(*packets)).sum();
         for path in &outcome.paths {
             let column = path.kind.index();
             let packets = self.paths.iter().map(|row| u64::from(row[column])).sum();
             report.exact("path packets", path.packets, packets);
-            report.exact("path share", path.share, ratio(packets, self.injected_packets));
+            report.exact("path share", path.share, ratio(packets, all));
         }
     }
 
@@ -349,26 +393,4 @@ fn padded(columns: &SeriesColumns, bins: u32) -> SeriesColumns {
 
 fn ratio(sum: u64, count: u64) -> f64 {
     if count == 0 { 0.0 } else { sum as f64 / count as f64 }
-}
-
-/// Differences found.
-#[derive(Default)]
-struct Report(Vec<String>);
-
-impl Report {
-    fn exact<T: PartialEq + std::fmt::Debug>(&mut self, what: &str, engine: T, model: T) {
-        if engine != model {
-            self.0.push(format!("{what}: engine {engine:?}, model {model:?}"));
-        }
-    }
-
-    fn close(&mut self, what: &str, engine: f64, model: f64) {
-        if (engine - model).abs() > 1e-12 * model.abs().max(1e-3) {
-            self.0.push(format!("{what}: engine {engine}, model {model}"));
-        }
-    }
-
-    fn finish(self) -> Result<(), String> {
-        if self.0.is_empty() { Ok(()) } else { Err(self.0.join("\n")) }
-    }
 }

@@ -5,24 +5,19 @@ use std::sync::Arc;
 use deroute::ids::RouterId;
 use deroute::queuing::{self, Flows};
 use deroute::routing::{self, Fabric, Plan};
-use deroute::spec::{Allocator, Quantity, Routed, Scale, Sensing, SpareVcs, Spec, Switch, Warmup};
-use deroute::topology::{self, Topology};
+use deroute::spec::{
+    Allocator, Forwarding, Quantity, Routed, Sensing, SpareVcs, Spec, Switch, Warmup,
+};
+use deroute::topology::{self, Peer, Topology};
 use deroute::traffic::{Setting, Workload};
 use deroute::workload::Jobs;
 
-/// Links of one class.
-pub(super) struct Class {
-    pub(super) latency: u32,
-    pub(super) vcs: usize,
-    /// Phits that each VC has for itself, and that all share.
-    pub(super) buffer: u32,
-    pub(super) shared: u32,
-}
+use super::links::{Links, classes};
 
 /// The spec in numbers.
 pub(super) struct Resolved {
     pub(super) topology: Arc<dyn Topology>,
-    pub(super) classes: Vec<Class>,
+    pub(super) links: Links,
     pub(super) plan: Plan,
     pub(super) flows: Flows,
     pub(super) workload: Workload,
@@ -37,6 +32,12 @@ pub(super) struct Resolved {
     /// Any number of inputs may write an output at the same time.
     pub(super) ideal: bool,
     pub(super) output_buffer: u64,
+    /// It holds the packet that leaves.
+    pub(super) has_output_buffer: bool,
+    /// A packet keeps its memory in the input buffer until it begins to leave.
+    pub(super) keeps_memory: bool,
+    /// A head waits for its last phit.
+    pub(super) store_and_forward: bool,
     pub(super) allocator: Allocator,
     /// Every VC of an input has a queue for each output, and iSLIP matches them.
     pub(super) voqs: bool,
@@ -52,7 +53,7 @@ pub(super) struct Resolved {
     pub(super) series: Option<(u32, u32)>,
 }
 
-fn whole(quantity: &Quantity) -> u32 {
+pub(super) fn whole(quantity: &Quantity) -> u32 {
     match quantity {
         Quantity::Number(number) => u32::try_from(*number).expect("a small number"),
         Quantity::Text(text) => panic!("{text}: the model wants bare numbers"),
@@ -62,32 +63,23 @@ fn whole(quantity: &Quantity) -> u32 {
 impl Resolved {
     pub(super) fn new(spec: &Spec) -> Self {
         let topology = topology::build(&spec.network.topology).expect("a possible topology");
-        let class = |name: &&str| {
-            let link = &spec.network.links[*name];
-            Class {
-                latency: whole(&link.latency),
-                vcs: usize::from(link.vcs),
-                buffer: whole(&link.buffer),
-                shared: link.shared.as_ref().map_or(0, whole),
-            }
-        };
-        let classes: Vec<Class> = topology.classes().iter().map(class).collect();
+        let scale = spec.units.scale().expect("sensible units");
+        let classes = classes(spec, &*topology, &scale);
         let latency = classes.iter().map(|class| class.latency).collect();
         let vcs = classes.iter().map(|class| class.vcs as u8).collect();
-        let scale = Scale::new(&spec.units.cycle, &spec.units.phit).expect("sensible units");
         let buffers = classes.iter().map(|class| class.buffer + class.shared).collect();
         let fabric =
             Fabric { topology: Arc::clone(&topology), latency, vcs, buffers, classes: 1, scale };
         let planner = |fabric: &Fabric| routing::build(&spec.routing, fabric);
-        let (flows, plan) =
-            queuing::plan(&spec.network.queuing, 1, fabric, &planner).expect("a possible routing");
+        let service = spec.network.classes.as_ref().map_or(1, |classes| classes.count);
+        let (flows, plan) = queuing::plan(&spec.network.queuing, service, fabric, &planner)
+            .expect("a possible routing");
         let escapes = (plan.agent)(RouterId(0), 1).escape().is_some();
         let need = |name: &&str| plan.vcs.iter().find(|need| need.class == *name);
         let needs = topology.classes().iter().map(need);
         let shared_by = needs.map(|need| usize::from(need.expect("a need").vcs)).collect();
         let Warmup::Fixed(warmup) = &spec.run.warmup else { panic!("not a fixed warm-up") };
         let from = whole(warmup);
-        let scale = Scale::new("1 ns", "25 B").expect("valid units");
         let setting = Setting { topology: &*topology, seed: spec.run.seed };
         let workload = Workload::build(&spec.traffic, &scale, &setting, Some(from))
             .expect("a possible workload");
@@ -104,9 +96,12 @@ impl Resolved {
             None => (from, from + whole(&spec.run.measure)),
         };
         let before = spec.probes.series_before.as_ref().map_or(0, whole);
+        let synthetic = if workload.is_silent() { 1 } else { workload.packet_sizes().1 };
+        let packets = jobs.as_ref().map_or(1, |jobs| jobs.packet).max(synthetic);
+        let links = Links::new(spec, &*topology, &flows, (classes, &scale, packets.into()));
         let mut resolved = Self {
             topology,
-            classes,
+            links,
             plan,
             flows,
             workload,
@@ -118,6 +113,9 @@ impl Resolved {
             speed: 1,
             ideal: false,
             output_buffer: u64::MAX,
+            has_output_buffer: true,
+            keeps_memory: false,
+            store_and_forward: spec.network.forwarding == Forwarding::StoreAndForward,
             allocator: Allocator::default(),
             voqs: false,
             on_arrival: false,
@@ -132,15 +130,24 @@ impl Resolved {
         resolved
     }
 
+    /// Is this the port of a host without a link of its own, whose injection queue is the input buffer?
+    pub(super) fn injects(&self, peer: &Peer) -> bool {
+        self.links.nic.is_none() && matches!(peer, Peer::Host(_))
+    }
+
     /// The one place of the model that a new switch needs.
     fn switch(&mut self, switch: &Switch) {
         match switch {
             Switch::InputQueued(spec) => {
                 self.on_arrival = spec.routed == Routed::Arrival;
                 (self.pipeline, self.allocator) = (whole(&spec.pipeline), spec.allocator.clone());
+                self.has_output_buffer = false;
+                self.output_buffer = self.links.behind_crossbar(self.pipeline);
             }
             Switch::VirtualOutputQueued(spec) => {
                 self.pipeline = whole(&spec.pipeline);
+                self.has_output_buffer = false;
+                self.output_buffer = self.links.behind_crossbar(self.pipeline);
                 (self.voqs, self.on_arrival) = (true, true);
                 self.allocator.iterations = spec.iterations;
             }
@@ -149,8 +156,10 @@ impl Resolved {
                 (self.speed, self.output_buffer) =
                     (u32::from(spec.speedup), whole(&spec.output_buffer).into());
             }
-            Switch::InputBufferedOutputQueued(_) => {
-                panic!("the model has no queues at the outputs")
+            Switch::InputBufferedOutputQueued(spec) => {
+                (self.pipeline, self.keeps_memory) = (whole(&spec.pipeline), true);
+                self.ideal = spec.memory_bandwidth.is_none();
+                self.speed = spec.memory_bandwidth.map_or(u32::MAX, u32::from);
             }
             Switch::OutputQueued(spec) => {
                 (self.ideal, self.speed) = (true, u32::MAX);

@@ -8,13 +8,19 @@ use deroute::spec::Sensing;
 use deroute::topology::Peer;
 
 use super::Phit;
-use super::resolved::{Class, Resolved};
+use super::links::Class;
+use super::resolved::Resolved;
+use super::wire::{Began, Crossed, Frame, Outgoing, Wire};
 
 /// A VC of an input port.
 #[derive(Default)]
 pub(super) struct Lane {
-    /// Phits in the buffer.
-    phits: VecDeque<Phit>,
+    /// Phits in the buffer, each with the cycle in which its end arrives.
+    phits: VecDeque<(Phit, u32)>,
+    /// Phits of packets whose first phit has arrived and that have not given their memory back.
+    pub(super) held: u32,
+    /// The sender has been told to be silent, in this cycle.
+    pub(super) told: Option<u32>,
     /// Packets whose first phit has arrived and that have not been granted, in this order.
     pub(super) waiting: VecDeque<Waiting>,
 }
@@ -41,6 +47,8 @@ struct Crossing {
     packet: usize,
     output: usize,
     left: u32,
+    /// The cycle in which the last phit that has crossed was there to its end.
+    whole: u32,
 }
 
 pub(super) struct Input {
@@ -51,23 +59,16 @@ pub(super) struct Input {
     crossing: Option<Crossing>,
 }
 
-/// A packet that was granted an output, in the order of the grants.
-struct Outgoing {
-    packet: usize,
-    /// VC at the other end of the link.
-    vc: usize,
-    size: u32,
-    granted: u32,
-    /// Phits that left the crossbar, each with the cycle in which it is through the pipeline.
-    crossed: VecDeque<u32>,
-    sent: u32,
-}
-
-/// A phit that leaves through a port, for a VC at the other end.
-pub(super) struct Departure {
-    pub(super) port: usize,
-    pub(super) vc: usize,
-    pub(super) phit: Phit,
+/// What left through a port in a cycle.
+pub(super) struct Departures {
+    /// A phit was on the wire.
+    pub(super) busy: Vec<usize>,
+    /// Phits that began to leave, each through a port for a VC at its other end.
+    pub(super) phits: Vec<(usize, usize, Phit)>,
+    /// Packets that began to leave, each through a port.
+    pub(super) packets: Vec<(usize, Began)>,
+    /// Frames, each through a port, with the cycle in which it has left.
+    pub(super) frames: Vec<(usize, Frame, u32)>,
 }
 
 /// A packet that began to leave over a link.
@@ -80,7 +81,7 @@ struct Departed {
 pub(super) struct Output {
     pub(super) pointer: usize,
     pub(super) credits: Vec<u32>,
-    queue: VecDeque<Outgoing>,
+    pub(super) wire: Wire,
     departed: Vec<Departed>,
 }
 
@@ -96,7 +97,7 @@ impl Router {
         let peers: Vec<Peer> = (0..ports).map(|p| net.topology.peer(id, PortId(p))).collect();
         let vcs = |peer: &Peer| match peer {
             Peer::Host(_) => net.flows.classes().into(),
-            Peer::Router { class, .. } => net.classes[usize::from(*class)].vcs,
+            Peer::Router { .. } => net.links.class(peer).expect("a link").vcs,
             Peer::Unused => 0,
         };
         let input = |peer: &Peer| Input {
@@ -105,29 +106,26 @@ impl Router {
             turns: vec![0; usize::from(ports)],
             crossing: None,
         };
-        let output = |peer: &Peer| Output {
+        let output = |(port, peer): (usize, &Peer)| Output {
             pointer: 0,
-            credits: match peer {
-                Peer::Router { class, .. } => {
-                    let class = &net.classes[usize::from(*class)];
-                    vec![class.buffer + class.shared; vcs(peer)]
-                }
-                _ => Vec::new(),
+            credits: match net.links.class(peer) {
+                Some(class) => vec![class.buffer + class.shared; vcs(peer)],
+                None => Vec::new(),
             },
-            queue: VecDeque::new(),
+            wire: Wire::new(&net.links, vcs(peer), net.links.period(id.index(), port, peer)),
             departed: Vec::new(),
         };
         Self {
             inputs: peers.iter().map(input).collect(),
-            outputs: peers.iter().map(output).collect(),
+            outputs: peers.iter().enumerate().map(output).collect(),
             peers,
         }
     }
 
-    /// A phit arrives in an input buffer.
-    pub(super) fn accept(&mut self, port: usize, vc: usize, phit: Phit) {
+    /// A phit begins to arrive in an input buffer, and has come to its end in the cycle `whole`.
+    pub(super) fn accept(&mut self, port: usize, vc: usize, (phit, whole): (Phit, u32)) {
         let lane = &mut self.inputs[port].lanes[vc];
-        lane.phits.push_back(phit);
+        lane.phits.push_back((phit, whole));
         if phit.index == 0 {
             lane.waiting.push_back(Waiting { packet: phit.packet, wish: None });
         }
@@ -135,18 +133,16 @@ impl Router {
 
     /// Credits arrive at an output.
     pub(super) fn credit(&mut self, net: &Resolved, port: usize, vc: usize, phits: u32) {
-        let Peer::Router { class, .. } = self.peers[port] else { panic!("credits of a host") };
+        let class = net.links.class(&self.peers[port]).expect("no credits of a host");
         let credits = &mut self.outputs[port].credits[vc];
         *credits += phits;
-        let class = &net.classes[usize::from(class)];
         assert!(*credits <= class.buffer + class.shared, "too many credits");
     }
 
     /// Phits that a VC of an output may still send: what it has for itself, and what nobody has taken of
     /// what all share.
     pub(super) fn free(&self, net: &Resolved, port: usize, vc: usize) -> u32 {
-        let Peer::Router { class, .. } = self.peers[port] else { panic!("credits of a host") };
-        let class = &net.classes[usize::from(class)];
+        let class = net.links.class(&self.peers[port]).expect("no credits of a host");
         let all = self.outputs[port].credits.iter();
         let used: Vec<u32> = all.map(|credits| class.buffer + class.shared - credits).collect();
         let borrowed: u32 = used.iter().map(|used| used.saturating_sub(class.buffer)).sum();
@@ -156,21 +152,42 @@ impl Router {
     /// No buffer at the end of a link holds more than its capacity.
     pub(super) fn check_inputs(&self, net: &Resolved) {
         for (input, peer) in self.inputs.iter().zip(&self.peers) {
-            let Peer::Router { class, .. } = peer else { continue };
-            let class = &net.classes[usize::from(*class)];
-            let (own, shared) = (class.buffer as usize, class.shared as usize);
-            let held = || input.lanes.iter().map(|lane| lane.phits.len());
-            assert!(held().all(|phits| phits <= own + shared), "an input buffer overflows");
-            assert!(held().sum::<usize>() <= own * input.lanes.len() + shared, "a port overflows");
+            let held = || input.lanes.iter().map(|lane| lane.phits.len() as u32);
+            let fits = match (net.links.limits(peer), net.links.class(peer)) {
+                (Some((pauses, limits)), _) if pauses.whole_link => {
+                    held().sum::<u32>() <= limits.capacity
+                }
+                (Some((_, limits)), _) => held().all(|phits| phits <= limits.capacity),
+                (None, Some(class)) => {
+                    let all = class.buffer * class.vcs as u32 + class.shared;
+                    let most = class.buffer + class.shared;
+                    held().all(|phits| phits <= most) && held().sum::<u32>() <= all
+                }
+                (None, None) => true,
+            };
+            assert!(fits, "an input buffer overflows");
         }
     }
 
     /// No output holds more phits, pipeline included, than its buffer.
     pub(super) fn check_outputs(&self, net: &Resolved) {
-        for output in &self.outputs {
-            let phits: u64 = output.queue.iter().map(|packet| packet.crossed.len() as u64).sum();
-            assert!(phits <= net.output_buffer, "an output buffer overflows");
+        for (output, peer) in self.outputs.iter().zip(&self.peers) {
+            let beside = if net.has_output_buffer { 0 } else { u32::MAX };
+            let buffer = (net.output_buffer, beside);
+            let fits = output.wire.fits(buffer, net.links.buffer_per_vc(peer));
+            assert!(fits, "an output buffer overflows");
         }
+    }
+
+    /// Has the last phit of a packet of so many been here for a cycle?
+    pub(super) fn is_whole(
+        &self,
+        (port, vc): (usize, usize),
+        (packet, size): (usize, u32),
+        now: u32,
+    ) -> bool {
+        let last = Phit { packet, index: size - 1 };
+        self.inputs[port].lanes[vc].phits.iter().any(|(phit, whole)| *phit == last && *whole < now)
     }
 
     /// Is no packet of this port crossing the switch?
@@ -183,36 +200,50 @@ impl Router {
         !self.inputs.iter().flat_map(|input| &input.crossing).any(|c| c.output == port)
     }
 
-    /// Cycles until the link has sent everything that it was granted.
-    pub(super) fn backlog(&self, net: &Resolved, port: usize, now: u32) -> u64 {
-        let mut free = now;
-        for packet in &self.outputs[port].queue {
-            if packet.sent == 0 {
-                free = free.max(packet.granted + net.pipeline);
-            }
-            free += packet.size - packet.sent;
-        }
-        u64::from(free - now)
+    /// What an output holds already of its buffer: cycles until the link has sent everything that it was granted,
+    /// or phits, of the VC where each has a buffer.
+    pub(super) fn backlog(&self, net: &Resolved, Wish { port, vc, .. }: Wish, now: u32) -> u64 {
+        let (wire, links) = (&self.outputs[port].wire, &net.links);
+        let queues = wire.told(links, !links.buffer_per_vc(&self.peers[port]), vc);
+        u64::from(if links.counts_phits {
+            wire.unsent(queues, net.has_output_buffer, now)
+        } else {
+            wire.backlog(now)
+        })
     }
 
     /// Connects a packet, by its place in a VC of an input, to the output that it wants.
     pub(super) fn connect(
         &mut self,
+        net: &Resolved,
         (port, vc, place): (usize, usize, usize),
-        size: u32,
+        (size, whole): (u32, u32),
         now: u32,
     ) -> usize {
         let input = &mut self.inputs[port];
         let Waiting { packet, wish } = input.lanes[vc].waiting.remove(place).expect("a packet");
         let wish = wish.expect("a routed packet");
         assert!(input.crossing.is_none(), "two packets cross from one input");
-        input.crossing = Some(Crossing { vc, packet, output: wish.port, left: size });
+        input.crossing = Some(Crossing { vc, packet, output: wish.port, left: size, whole: now });
         let output = &mut self.outputs[wish.port];
+        let taken = if net.links.pauses.is_none() { size } else { 0 };
         if let Some(credits) = output.credits.get_mut(wish.vc) {
-            *credits = credits.checked_sub(size).expect("enough credits");
+            *credits = credits.checked_sub(taken).expect("enough credits");
         }
-        let (vc, crossed) = (wish.vc, VecDeque::new());
-        output.queue.push_back(Outgoing { packet, vc, size, granted: now, crossed, sent: 0 });
+        // To its host it has no VC, but it is of a class.
+        let to_host = matches!(self.peers[wish.port], Peer::Host(_));
+        let lane = if to_host { vc % usize::from(net.flows.classes()) } else { wish.vc };
+        let outgoing = Outgoing {
+            packet,
+            vc: wish.vc,
+            size,
+            ready: now + net.pipeline,
+            whole: whole + net.pipeline,
+            crossed: VecDeque::new(),
+            sent: 0,
+            memory: (net.keeps_memory && !net.injects(&self.peers[port])).then_some((port, vc)),
+        };
+        output.wire.append(net.links.queue_of(lane), outgoing);
         packet
     }
 
@@ -221,44 +252,41 @@ impl Router {
         for input in &mut self.inputs {
             let Some(crossing) = &mut input.crossing else { continue };
             let lane = &mut input.lanes[crossing.vc];
-            let queue = &mut self.outputs[crossing.output].queue;
-            let outgoing = queue.iter_mut().find(|o| o.packet == crossing.packet);
+            let outgoing = self.outputs[crossing.output].wire.find(crossing.packet);
             let outgoing = outgoing.expect("sent before it crossed");
             for _ in 0..net.speed {
-                let mine = |phit: &Phit| phit.packet == crossing.packet;
+                let mine = |(phit, _): &(Phit, u32)| phit.packet == crossing.packet;
                 let Some(at) = lane.phits.iter().position(mine) else { break };
                 assert!(at == 0 || net.voqs, "a packet overtakes another in its queue");
-                lane.phits.remove(at);
+                let (_, whole) = lane.phits.remove(at).expect("a phit");
                 crossing.left -= 1;
-                outgoing.crossed.push_back(now + net.pipeline);
+                crossing.whole = whole.max(now);
+                let (begins, ends) = (now + net.pipeline, crossing.whole + net.pipeline);
+                outgoing.crossed.push_back(Crossed { begins, ends });
             }
-            if crossing.left == 0 {
+            if crossing.left == 0 && crossing.whole <= now {
                 input.crossing = None;
             }
         }
     }
 
     /// Every link sends a phit if it has one.
-    pub(super) fn send(&mut self, now: u32) -> Vec<Departure> {
-        let mut sent = Vec::new();
+    pub(super) fn send(&mut self, net: &Resolved, now: u32) -> Departures {
+        let (phits, packets, frames) = Default::default();
+        let mut all = Departures { busy: Vec::new(), phits, packets, frames };
         for (port, output) in self.outputs.iter_mut().enumerate() {
-            let Some(first) = output.queue.front_mut() else { continue };
-            if first.crossed.front().is_none_or(|through| *through > now) {
-                assert!(first.sent == 0, "a link ran dry within a packet");
-                continue;
+            let step = output.wire.step(&net.links, now);
+            all.busy.extend(step.busy.then_some(port));
+            all.phits.extend(step.phit.map(|(vc, phit)| (port, vc, phit)));
+            all.frames.extend(step.frame.map(|(frame, at)| (port, frame, at)));
+            if let Some(Began { vc, size, .. }) = step.began
+                && !output.credits.is_empty()
+            {
+                output.departed.push(Departed { vc, size, at: now });
             }
-            first.crossed.pop_front();
-            let phit = Phit { packet: first.packet, index: first.sent };
-            sent.push(Departure { port, vc: first.vc, phit });
-            if first.sent == 0 && !output.credits.is_empty() {
-                output.departed.push(Departed { vc: first.vc, size: first.size, at: now });
-            }
-            first.sent += 1;
-            if first.sent == first.size {
-                output.queue.pop_front();
-            }
+            all.packets.extend(step.began.map(|packet| (port, packet)));
         }
-        sent
+        all
     }
 }
 
@@ -272,17 +300,13 @@ pub(super) struct Queued<'a> {
 
 impl Queued<'_> {
     fn link(&self, port: PortId) -> Option<(&Class, &Output)> {
-        match self.router.peers[port.index()] {
-            Peer::Router { class, .. } => {
-                Some((&self.net.classes[usize::from(class)], &self.router.outputs[port.index()]))
-            }
-            _ => None,
-        }
+        let class = self.net.links.class(&self.router.peers[port.index()])?;
+        Some((class, &self.router.outputs[port.index()]))
     }
 
     /// Phits of packets of a VC that have sent nothing.
     fn unsent(output: &Output, vc: VcId) -> u32 {
-        let whole = output.queue.iter().filter(|p| p.vc == vc.index() && p.sent == 0);
+        let whole = output.wire.waiting().filter(|packet| packet.vc == vc.index());
         whole.map(|packet| packet.size).sum()
     }
 
@@ -312,8 +336,8 @@ impl Queued<'_> {
         if self.net.sensing != Sensing::Waiting {
             return 0;
         }
-        let backlog = self.router.backlog(self.net, port.index(), self.now);
-        u32::try_from(backlog).expect("a short wait").saturating_sub(self.net.pipeline)
+        let wire = &self.router.outputs[port.index()].wire;
+        wire.backlog(self.now).saturating_sub(self.net.pipeline)
     }
 
     fn sum(&self, port: PortId, vcs: impl Iterator<Item = usize>) -> u32 {
@@ -349,11 +373,14 @@ impl Queues for Queued<'_> {
 
     fn taken(&self, port: PortId, vc: VcId) -> u32 {
         let Some((class, output)) = self.link(port) else { return 0 };
+        if self.net.links.pauses.is_some() {
+            return Self::unsent(output, vc);
+        }
         class.buffer + class.shared - output.credits[vc.index()]
     }
 
     fn fits(&self, port: PortId, vc: VcId, size: u16) -> bool {
-        if self.link(port).is_none() {
+        if self.link(port).is_none() || self.net.links.pauses.is_some() {
             return true;
         }
         if self.atomic {

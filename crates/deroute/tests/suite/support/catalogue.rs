@@ -181,7 +181,7 @@ pub const HOLDING_SWITCHES: [&str; 3] = [
 pub const PAUSES: [&str; 6] = [
     "{ pfc = { response = 0, frame = 4 } }",
     "{ pfc = { response = 5, phy_delay = 2, frame = 4, xoff = 64, xon = 16 } }",
-    "{ pfc = { response = 0, frame = 4, quanta = 40 } }",
+    "{ pfc = { response = 0, frame = 4, quanta = 50 } }",
     "{ pause = { response = 3, frame = 4 } }",
     "{ pfc = { response = 0, xoff = 200, xon = 180, frame = 4, lossy = true } }",
     "{ lossy = {} }",

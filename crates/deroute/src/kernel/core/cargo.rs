@@ -1,0 +1,111 @@
+//! What packets carry for hosts, beside what routers look at: where a run has messages or streams, the word that
+//! every packet has for its hosts refers to the cargo of its partition, which moves to the next one with it.
+
+use crate::ids::{Cycle, HostId, PortId, RouterId};
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cargo {
+    /// Host that sent it; of a notification the one that it is for.
+    pub(crate) source: HostId,
+    /// Cycle of the first grant.
+    pub(crate) injected: Cycle,
+    /// Cycles that it would have taken so far, had it never waited; counted in runs with streams.
+    pub(crate) unloaded: Cycle,
+    pub(crate) part_of: PartOf,
+}
+
+/// What a packet is a part of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PartOf {
+    /// The synthetic traffic.
+    Traffic,
+    /// Synthetic traffic whose packets have numbers.
+    Course(Numbered),
+    /// A message of a rank.
+    Message(Fragment),
+    /// None: it tells its host of congestion.
+    Notice(Notice),
+}
+
+/// What a host is told of a packet that it sent, whose queue was too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Notice {
+    /// Router and port of its destination.
+    pub(crate) to: (RouterId, PortId),
+    /// Its class.
+    pub(crate) class: u8,
+    /// 1 to 63.
+    pub(crate) feedback: u8,
+}
+
+/// Which of the packets of a host it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbered {
+    /// Its stream; [`NONE`](super::packet::NONE) if it is of the other traffic.
+    pub(crate) stream: u32,
+    /// Host that sent it.
+    pub(crate) source: u32,
+    /// Packets of the stream that the host had sent before; where receivers put them in order, to the same host.
+    pub(crate) sequence: u32,
+}
+
+/// A part of a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fragment {
+    /// Rank that sent it.
+    pub(crate) from: u32,
+    /// Number of its message among those of the sender.
+    pub(crate) serial: u32,
+    /// Tag of the message.
+    pub(crate) tag: u32,
+    /// Phits of the message before it, and in total.
+    pub(crate) offset: u32,
+    pub(crate) length: u32,
+}
+
+impl Cargo {
+    /// That of a packet which has not left, and whose way to its router takes so many cycles.
+    pub(crate) fn new(source: HostId, part_of: PartOf, unloaded: Cycle) -> Self {
+        Self { source, injected: 0, unloaded, part_of }
+    }
+}
+
+/// A pool of things with small handles, reused last in, first out.
+pub(crate) struct Slab<T> {
+    slots: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T: Copy> Slab<T> {
+    pub(crate) fn new() -> Self {
+        Self { slots: Vec::new(), free: Vec::new() }
+    }
+
+    pub(crate) fn insert(&mut self, value: T) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = value;
+            return slot;
+        }
+        self.slots.push(value);
+        self.slots.len() as u32 - 1
+    }
+
+    pub(crate) fn remove(&mut self, slot: u32) -> T {
+        self.free.push(slot);
+        self.slots[slot as usize]
+    }
+
+    pub(crate) fn get(&self, slot: u32) -> &T {
+        &self.slots[slot as usize]
+    }
+
+    pub(crate) fn get_mut(&mut self, slot: u32) -> &mut T {
+        &mut self.slots[slot as usize]
+    }
+
+    /// Things in the pool.
+    pub(crate) fn live(&self) -> u32 {
+        (self.slots.len() - self.free.len()) as u32
+    }
+}

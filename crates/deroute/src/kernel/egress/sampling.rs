@@ -1,0 +1,190 @@
+//! Samples of the queues at the outputs (QCN).
+//!
+//! Every output has a random stream of its own, and what its samples say is told at the end of the cycle, so that
+//! nothing depends on how the network is divided.
+
+use super::output_queues::OutputQueues;
+use crate::congestion::{Every, GrowthSince, SamplePlan, Victim};
+use crate::ids::Cycle;
+use crate::kernel::core::Core;
+use crate::kernel::core::packet::NONE;
+use crate::kernel::core::ports::PortKind;
+use crate::kernel::model::Model;
+use crate::probe::notices::NoticeRecord;
+use crate::rng::Stream;
+
+/// The congestion points of a partition.
+pub(super) struct Sampling {
+    plan: SamplePlan,
+    classes: usize,
+    /// One for each output.
+    streams: Vec<Stream>,
+    /// `classes` for each output.
+    points: Vec<Point>,
+    /// What is to be told in this cycle.
+    told: Vec<Told>,
+}
+
+/// The queue of a class at an output.
+#[derive(Clone, Copy, Default)]
+struct Point {
+    /// Phits, packets or cycles until the next sample.
+    left: f64,
+    /// Cycle of the last packet.
+    last: Cycle,
+    /// Phits that it held when it was seen last.
+    old: u32,
+    record: NoticeRecord,
+}
+
+/// A sample that is told.
+pub(super) struct Told {
+    /// The output, and the class of the victim with those of its queuing scheme.
+    pub(super) port: u32,
+    pub(super) class: u8,
+    pub(super) feedback: u8,
+    /// The place of the victim in the pool.
+    pub(super) victim: u32,
+}
+
+impl Sampling {
+    /// For the outputs of a partition and so many classes.
+    pub(super) fn new(plan: SamplePlan, core: &Core, classes: u8) -> Self {
+        let mut streams = super::marking::streams(core);
+        let mut points = Vec::with_capacity(streams.len() * usize::from(classes));
+        for stream in &mut streams {
+            points.extend((0..classes).map(|_| Point {
+                left: plan.feedback.interval(0, stream.unit()),
+                ..Point::default()
+            }));
+        }
+        Self { plan, classes: usize::from(classes), streams, points, told: Vec::new() }
+    }
+
+    /// Bytes of so many outputs.
+    pub(super) fn bytes(model: &Model, ports: u64) -> u64 {
+        let classes = u64::from(model.egress.classes());
+        ports * (size_of::<Stream>() as u64 + classes * size_of::<Point>() as u64)
+    }
+
+    fn point(&mut self, port: u32, class: u8) -> &mut Point {
+        &mut self.points[port as usize * self.classes + usize::from(class)]
+    }
+
+    /// A packet of so many phits enters a queue. Is it time for a sample?
+    #[inline]
+    fn is_due(&mut self, at: (u32, u8), now: Cycle, size: u16) -> bool {
+        let every = self.plan.feedback.every;
+        let point = self.point(at.0, at.1);
+        point.left -= match every {
+            Every::Phits(_) => f64::from(size),
+            Every::Packets(_) => 1.0,
+            Every::Cycles(_) => f64::from(now - point.last) + 1.0,
+        };
+        point.last = now;
+        point.left <= 0.0
+    }
+
+    /// Samples a queue of so many phits. Returns the feedback, if it is to be told.
+    fn sample(&mut self, (port, class): (u32, u8), phits: u32) -> Option<u8> {
+        let SamplePlan { feedback: law, since, share, .. } = self.plan;
+        let stream = &mut self.streams[port as usize];
+        let point = &mut self.points[port as usize * self.classes + usize::from(class)];
+        let feedback = law.look(phits, point.old);
+        point.left = law.interval(feedback, stream.unit());
+        let told = feedback > 0 && stream.bits() >> 32 < share;
+        if told || since == GrowthSince::Sample {
+            point.old = phits;
+        }
+        point.record.samples += 1;
+        point.record.congested += u64::from(feedback > 0);
+        point.record.phits += u64::from(phits);
+        point.record.longest = point.record.longest.max(phits);
+        told.then_some(feedback)
+    }
+
+    /// A packet has entered the queue of a VC at an output: its congestion point may look at it.
+    pub(super) fn enter(
+        &mut self,
+        core: &Core,
+        queues: &OutputQueues,
+        (port, vc): (u32, u8),
+        packet: u32,
+    ) {
+        let at = (port, queues.plan.class_of(vc));
+        let ejects = core.outputs[port as usize].kind == PortKind::Host;
+        if queues.plan.notifies(vc) || ejects && !self.plan.ejection {
+            return;
+        }
+        if !self.is_due(at, core.now, core.pool[packet].packet.size) {
+            return;
+        }
+        let Some(feedback) = self.sample(at, queues.waiting_phits(at.0, at.1)) else { return };
+        let victim = match self.plan.victim {
+            Victim::Arriving => packet,
+            Victim::Oldest => oldest(core, queues, at),
+            Victim::Random => {
+                let many = occupants(core, queues, at).count() as u32;
+                let drawn = self.streams[port as usize].below(many) as usize;
+                occupants(core, queues, at).nth(drawn).unwrap_or(packet)
+            }
+        };
+        let class = vc % queues.plan.flows;
+        self.told.push(Told { port, class, feedback, victim });
+    }
+
+    /// Is there anything to be told?
+    #[inline]
+    pub(super) fn any_told(&self) -> bool {
+        !self.told.is_empty()
+    }
+
+    /// What is to be told in this cycle, outputs in ascending order; to be given back with [`Sampling::told`].
+    pub(super) fn take_told(&mut self) -> Vec<Told> {
+        let mut told = std::mem::take(&mut self.told);
+        told.sort_by_key(|told| told.port);
+        told
+    }
+
+    /// It is told.
+    pub(super) fn told(&mut self, mut told: Vec<Told>) {
+        told.clear();
+        self.told = told;
+    }
+
+    /// The random stream of an output.
+    pub(super) fn stream(&mut self, port: u32) -> &mut Stream {
+        &mut self.streams[port as usize]
+    }
+
+    /// A notification about the queue of a class at an output is sent, or finds no room.
+    pub(super) fn count(&mut self, (port, class): (u32, u8), fits: bool) {
+        let record = &mut self.point(port, class).record;
+        record.sent += u64::from(fits);
+        record.dropped += u64::from(!fits);
+    }
+
+    /// What the samples of an output found, class by class.
+    pub(super) fn records(&self, port: u32) -> impl Iterator<Item = NoticeRecord> {
+        let points = &self.points[port as usize * self.classes..][..self.classes];
+        points.iter().map(|point| point.record)
+    }
+}
+
+/// The packets in the queues of a class at a port, each queue from its head on.
+fn occupants<'a>(
+    core: &'a Core,
+    queues: &'a OutputQueues,
+    (port, class): (u32, u8),
+) -> impl Iterator<Item = u32> + 'a {
+    let some = |index: u32| (index != NONE).then_some(index);
+    queues.queues_of_class(port, class).flat_map(move |queue| {
+        std::iter::successors(some(queue.head), move |index| some(core.pool[*index].next))
+    })
+}
+
+/// The packet of a class at a port that can leave before all others.
+fn oldest(core: &Core, queues: &OutputQueues, at: (u32, u8)) -> u32 {
+    let heads = queues.queues_of_class(at.0, at.1).map(|queue| queue.head);
+    heads.min_by_key(|head| core.pool[*head].arrival).unwrap_or(NONE)
+}

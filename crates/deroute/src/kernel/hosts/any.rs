@@ -1,0 +1,204 @@
+//! Hosts of a run that may have a workload, streams, or notifications of congestion.
+
+use super::messages::Interfaces;
+use super::streams::Streams;
+use super::{Entering, Hosts, open};
+use crate::ids::{Cycle, HostId};
+use crate::kernel::core::Core;
+use crate::kernel::core::cargo::{Cargo, PartOf, Slab};
+use crate::kernel::core::mail::Mail;
+use crate::kernel::core::packet::Packet;
+use crate::kernel::extent::Extent;
+use crate::kernel::model::Model;
+use crate::probe::collect::Delivery;
+use crate::probe::order::OrderRecord;
+use crate::probe::streams::StreamRecord;
+
+/// Hosts that know of packets when they left, and where there is a workload, a stream or a notification all that their cargo says.
+pub(crate) struct AnyHosts {
+    loaded: Option<Box<Loaded>>,
+}
+
+/// What hosts have where packets have cargo.
+pub(crate) struct Loaded {
+    cargo: Slab<Cargo>,
+    /// Of the hosts that run a rank.
+    interfaces: Option<Interfaces>,
+    streams: Option<Streams>,
+}
+
+impl Loaded {
+    /// A packet reaches a host.
+    #[cold]
+    fn unpack(
+        &mut self,
+        at: (u32, Cycle),
+        host_word: u32,
+        packet: Delivery,
+        mut record: impl FnMut(&Delivery),
+    ) {
+        let Self { cargo, interfaces, streams } = self;
+        let Cargo { injected, unloaded, part_of, .. } = cargo.remove(host_word);
+        let packet = Delivery { injected, ..packet };
+        match (part_of, interfaces, streams) {
+            (PartOf::Message(fragment), Some(interfaces), _) => {
+                interfaces.accept(at, &packet, &fragment);
+                record(&packet);
+            }
+            (PartOf::Course(number), _, Some(streams)) => {
+                streams.accept(at.0, number, (packet, unloaded), record);
+            }
+            _ => record(&packet),
+        }
+    }
+}
+
+impl Hosts for AnyHosts {
+    fn new(model: &Model, horizon: Cycle, extent: &Extent) -> Self {
+        let jobs = model.jobs.as_ref();
+        let interfaces = jobs.map(|jobs| Interfaces::new(jobs, horizon));
+        let streams = Streams::new(model, horizon, extent);
+        if interfaces.is_none() && streams.is_none() && model.egress.notices.is_none() {
+            return Self { loaded: None };
+        }
+        Self { loaded: Some(Box::new(Loaded { cargo: Slab::new(), interfaces, streams })) }
+    }
+
+    fn add(&mut self, model: &Model, host: u32, id: HostId) -> Option<Cycle> {
+        let Loaded { interfaces, streams, .. } = self.loaded.as_deref_mut()?;
+        if let (Some(interfaces), Some(jobs)) = (interfaces, &model.jobs)
+            && let Some(seat) = jobs.seat(id)
+        {
+            let job = &jobs.jobs[seat.job as usize];
+            return Some(interfaces.add(host, seat, job, model.flows.classes()));
+        }
+        streams.as_mut()?.add(model, host, id);
+        Some(Cycle::MAX)
+    }
+
+    #[inline(always)]
+    fn generate(&mut self, core: &mut Core, host: u32) -> Option<Entering> {
+        let Some(loaded) = &mut self.loaded else {
+            return open::generate(core, host, || 0);
+        };
+        let Loaded { cargo, interfaces, .. } = &mut **loaded;
+        match interfaces {
+            Some(interfaces) if interfaces.of_host(host).is_some() => {
+                interfaces.step_rank(core, cargo, host)
+            }
+            _ => {
+                let source = core.hosts[host as usize].id;
+                let new = || cargo.insert(Cargo::new(source, PartOf::Traffic, 0));
+                open::generate(core, host, new)
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, core: &mut Core, entering: &mut Vec<Entering>) {
+        let Some(loaded) = &mut self.loaded else { return };
+        let Loaded { cargo, interfaces, streams } = &mut **loaded;
+        if let Some(interfaces) = interfaces {
+            interfaces.apply_messages(core, cargo, entering);
+        }
+        if let Some(streams) = streams {
+            streams.generate(core, cargo, entering);
+        }
+    }
+
+    #[inline(always)]
+    fn injected(&mut self, packet: &mut Packet, now: Cycle) {
+        match &mut self.loaded {
+            Some(loaded) => loaded.cargo.get_mut(packet.host_word).injected = now,
+            None => packet.host_word = now,
+        }
+    }
+
+    #[inline(always)]
+    fn cross(&mut self, crossing: impl FnOnce() -> (u32, Cycle)) {
+        if let Some(loaded) = &mut self.loaded
+            && loaded.streams.is_some()
+        {
+            let (host_word, unloaded) = crossing();
+            loaded.cargo.get_mut(host_word).unloaded += unloaded;
+        }
+    }
+
+    fn lose(&mut self, packet: &Packet) -> bool {
+        let Some(loaded) = &mut self.loaded else { return true };
+        let Cargo { part_of, .. } = loaded.cargo.remove(packet.host_word);
+        if let (PartOf::Course(number), Some(streams)) = (part_of, &mut loaded.streams) {
+            streams.lose(number);
+        }
+        !matches!(part_of, PartOf::Notice(_))
+    }
+
+    #[inline(always)]
+    fn refill(&mut self, core: &mut Core, host: u32) {
+        if let Some(Loaded { interfaces: Some(interfaces), .. }) = self.loaded.as_deref_mut() {
+            interfaces.refill(core, host);
+        }
+    }
+
+    #[inline(always)]
+    fn deliver(
+        &mut self,
+        at: (u32, Cycle),
+        host_word: u32,
+        packet: Delivery,
+        mut record: impl FnMut(&Delivery),
+    ) {
+        match &mut self.loaded {
+            Some(loaded) => loaded.unpack(at, host_word, packet, record),
+            None => record(&packet),
+        }
+    }
+
+    #[inline(always)]
+    fn post(&mut self, core: &mut Core, partition: u32, host_word: u32) {
+        if let Some(loaded) = &mut self.loaded {
+            let cargo = loaded.cargo.remove(host_word);
+            core.outbox[partition as usize].cargo.push(cargo);
+        }
+    }
+
+    #[inline(always)]
+    fn receive(&mut self, mail: &mut Mail) {
+        let Some(loaded) = &mut self.loaded else { return };
+        for (flight, cargo) in mail.arrivals.iter_mut().zip(mail.cargo.drain(..)) {
+            flight.packet.host_word = loaded.cargo.insert(cargo);
+        }
+    }
+
+    fn interfaces(&self) -> Option<&Interfaces> {
+        self.loaded.as_ref()?.interfaces.as_ref()
+    }
+
+    fn cargo(&self) -> Option<u32> {
+        self.loaded.as_ref().map(|loaded| loaded.cargo.live())
+    }
+
+    fn cargo_mut(&mut self) -> Option<&mut Slab<Cargo>> {
+        self.loaded.as_mut().map(|loaded| &mut loaded.cargo)
+    }
+
+    fn streams(&self) -> &[StreamRecord] {
+        let streams = self.loaded.as_ref().and_then(|loaded| loaded.streams.as_ref());
+        streams.map_or(&[], |streams| &streams.records)
+    }
+
+    fn streams_mut(&mut self) -> &mut [StreamRecord] {
+        let streams = self.loaded.as_mut().and_then(|loaded| loaded.streams.as_mut());
+        streams.map_or(&mut [], |streams| &mut streams.records)
+    }
+
+    fn order(&self, until: Cycle) -> Option<OrderRecord> {
+        self.loaded.as_ref()?.streams.as_ref()?.order(until)
+    }
+
+    fn open(&mut self, from: Cycle, to: Cycle) {
+        if let Some(Loaded { streams: Some(streams), .. }) = self.loaded.as_deref_mut() {
+            streams.open(from, to);
+        }
+    }
+}

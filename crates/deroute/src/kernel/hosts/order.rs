@@ -1,0 +1,143 @@
+//! Receiving hosts: in which order packets arrive, and, where they put them in order, what waits for that.
+
+use std::collections::BTreeMap;
+
+use crate::ids::Cycle;
+use crate::kernel::core::cargo::Numbered;
+use crate::probe::collect::Delivery;
+use crate::probe::order::{Arrival, OrderRecord};
+
+/// Stream, source, and destination by its index.
+type Way = (u32, u32, u32);
+
+/// A packet that has arrived.
+#[derive(Clone, Copy)]
+pub(super) struct Arrived {
+    pub(super) sample: Delivery,
+    /// Cycles that it would have taken, had it never waited.
+    pub(super) unloaded: Cycle,
+    /// After a later one.
+    pub(super) late: bool,
+}
+
+impl Arrived {
+    /// That would have taken so many cycles, had it never waited.
+    pub(super) fn new(sample: Delivery, unloaded: Cycle) -> Self {
+        Self { sample, unloaded, late: false }
+    }
+}
+
+/// Packets of a way.
+#[derive(Default)]
+struct Course {
+    /// Number after that of the latest packet that has arrived.
+    latest: u32,
+    /// Number of the packet that is next in order.
+    next: u32,
+    /// Packets that wait for it, by their number; none for one that was dropped.
+    held: BTreeMap<u32, Option<Arrived>>,
+}
+
+/// What a host holds.
+#[derive(Clone, Copy, Default)]
+struct Buffer {
+    phits: u32,
+    /// They are so many since then.
+    since: Cycle,
+}
+
+/// The packets that arrive in a partition.
+pub(super) struct Order {
+    courses: BTreeMap<Way, Course>,
+    /// Phits that a host can hold, if hosts put packets in order.
+    limit: Option<u32>,
+    buffers: Vec<Buffer>,
+    record: OrderRecord,
+}
+
+impl Order {
+    /// For so many hosts, which hold so many phits each if they put packets in order.
+    pub(super) fn new(hosts: usize, limit: Option<u32>) -> Self {
+        let buffers = vec![Buffer::default(); if limit.is_some() { hosts } else { 0 }];
+        Self { courses: BTreeMap::new(), limit, buffers, record: OrderRecord::default() }
+    }
+
+    /// Bytes before the first packet, for so many hosts.
+    pub(super) fn bytes(limit: Option<u32>, hosts: u64) -> u64 {
+        if limit.is_some() { hosts * size_of::<Buffer>() as u64 } else { 0 }
+    }
+
+    /// Bytes of so many ways, at the most, without what is held.
+    pub(super) fn most_bytes(ways: u64) -> u64 {
+        // The nodes of a tree may be half full.
+        2 * ways * (size_of::<(Way, Course)>() as u64 + 4)
+    }
+
+    /// These cycles are measured.
+    pub(super) fn open(&mut self, from: Cycle, to: Cycle) {
+        (self.record.from, self.record.to) = (from, to);
+    }
+
+    /// What was recorded until a cycle.
+    pub(super) fn record(&self, until: Cycle) -> OrderRecord {
+        let mut record = self.record;
+        for buffer in self.buffers.iter().filter(|buffer| buffer.since < until) {
+            record.hold(buffer.phits, (buffer.since, until), buffer.phits);
+        }
+        record
+    }
+
+    /// A packet arrives at a host, by its index; `release` takes those that the host has from now on. Packets come
+    /// in the order in which they are consumed. Says whether it was dropped.
+    pub(super) fn arrive(
+        &mut self,
+        host: u32,
+        number: Numbered,
+        mut packet: Arrived,
+        mut release: impl FnMut(&Arrived),
+    ) -> bool {
+        let Numbered { stream, source, sequence } = number;
+        let course = self.courses.entry((stream, source, host)).or_default();
+        packet.late = sequence < course.latest;
+        course.latest = course.latest.max(sequence + 1);
+        let now = packet.sample.delivered;
+        let Some(limit) = self.limit else {
+            self.record.count(now, Arrival { late: packet.late, ..Arrival::default() });
+            release(&packet);
+            return false;
+        };
+        let buffer = &mut self.buffers[host as usize];
+        let size = u32::from(packet.sample.size);
+        if sequence > course.next {
+            let dropped = buffer.phits.saturating_add(size) > limit;
+            course.held.insert(sequence, (!dropped).then_some(packet));
+            self.record.count(now, Arrival { late: packet.late, held: !dropped, dropped });
+            if !dropped {
+                buffer.change(now, buffer.phits + size, &mut self.record);
+            }
+            return dropped;
+        }
+        self.record.count(now, Arrival { late: packet.late, ..Arrival::default() });
+        release(&packet);
+        course.next += 1;
+        let mut left = buffer.phits;
+        while let Some(held) = course.held.remove(&course.next) {
+            course.next += 1;
+            let Some(mut held) = held else { continue };
+            left -= u32::from(held.sample.size);
+            self.record.waited(now, now - held.sample.delivered);
+            held.sample.delivered = now;
+            release(&held);
+        }
+        buffer.change(now, left, &mut self.record);
+        false
+    }
+}
+
+impl Buffer {
+    /// It holds so many phits from now on.
+    fn change(&mut self, now: Cycle, phits: u32, record: &mut OrderRecord) {
+        record.hold(self.phits, (self.since, now), phits);
+        (self.phits, self.since) = (phits, now);
+    }
+}

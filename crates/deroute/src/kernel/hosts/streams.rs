@@ -1,0 +1,239 @@
+//! Hosts in runs with streams: each of their processes, that of the other traffic and one for each stream, is a
+//! generator of its own.
+
+use std::collections::BTreeMap;
+
+use super::Entering;
+use super::order::{Arrived, Order};
+use crate::ids::{Cycle, HostId};
+use crate::kernel::core::Core;
+use crate::kernel::core::cargo::{Cargo, Numbered, PartOf, Slab};
+use crate::kernel::core::packet::{BufferId, NONE, Packet};
+use crate::kernel::core::wheel::Wheel;
+use crate::kernel::extent::Extent;
+use crate::kernel::model::Model;
+use crate::probe::collect::Delivery;
+use crate::probe::order::OrderRecord;
+use crate::probe::streams::StreamRecord;
+use crate::routing::Header;
+use crate::traffic::{Source, Workload};
+
+/// Who generates a kind of packets at a host.
+struct Generator {
+    /// Index in `Core::hosts`.
+    host: u32,
+    id: HostId,
+    /// Its stream; the other traffic if none.
+    stream: Option<u32>,
+    source: Source,
+    /// Cycle of its next packet: in the past while packets of others take their turns.
+    next: Cycle,
+    /// Packets that have entered the injection queue.
+    sequence: u32,
+}
+
+/// The generators of a partition, and what has arrived.
+pub(crate) struct Streams {
+    generators: Vec<Generator>,
+    wheel: Wheel<u32>,
+    /// Generators whose packet is due.
+    due: Vec<u32>,
+    /// For each host the cycle after the last one in which a packet entered.
+    free_at: Vec<Cycle>,
+    /// Packets that have entered, by generator and destination, where receivers put them in order.
+    sent: Option<BTreeMap<(u32, u32), u32>>,
+    order: Order,
+    pub(crate) records: Vec<StreamRecord>,
+}
+
+impl Streams {
+    /// Room for the generators of a partition; none in a run whose packets need no numbers.
+    pub(super) fn new(model: &Model, horizon: Cycle, extent: &Extent) -> Option<Self> {
+        if !model.numbers_packets() {
+            return None;
+        }
+        let hosts = extent.hosts as usize;
+        let streams = model.traffic.streams();
+        Some(Self {
+            generators: Vec::with_capacity(extent.generators as usize),
+            wheel: Wheel::new(horizon),
+            due: Vec::new(),
+            free_at: Vec::with_capacity(hosts),
+            sent: model.resequencing.map(|_| BTreeMap::new()),
+            order: Order::new(hosts, model.resequencing),
+            records: streams.iter().map(|_| StreamRecord::new()).collect(),
+        })
+    }
+
+    /// Bytes before the first packet, for what a part of the network consists of.
+    pub(crate) fn bytes(model: &Model, extent: &Extent) -> u64 {
+        let records =
+            model.traffic.streams().len() as u64 * StreamRecord::bytes(model.times.measure);
+        extent.generators * size_of::<Generator>() as u64
+            + Wheel::<u32>::bytes(model.horizon())
+            + extent.hosts * size_of::<Cycle>() as u64
+            + Order::bytes(model.resequencing, extent.hosts)
+            + records
+    }
+
+    /// Bytes besides, at the most: the ways that packets take, and what is due.
+    pub(crate) fn most_bytes(model: &Model, extent: &Extent, parts: u64) -> u64 {
+        let hosts = model.topology.hosts();
+        let ways = |traffic: &Workload, senders: u64| {
+            senders * u64::from(traffic.fan_out().unwrap_or(hosts).min(hosts))
+        };
+        let streams = model.traffic.streams().iter();
+        let mut all: u64 =
+            streams.map(|stream| ways(stream.workload(), stream.hosts().len() as u64)).sum();
+        let mut sent = 0;
+        if model.resequencing.is_some() {
+            all += ways(&model.traffic, hosts.into());
+            // The nodes of a tree may be half full.
+            sent = 2 * all * (size_of::<((u32, u32), u32)>() as u64 + 4);
+        }
+        let due = 2 * size_of::<u32>() as u64 * extent.generators;
+        Order::most_bytes(all)
+            + sent
+            + due
+            + Wheel::<u32>::most_bytes(parts, model.horizon(), extent.generators)
+    }
+
+    /// Adds the generators of a host.
+    pub(super) fn add(&mut self, model: &Model, host: u32, id: HostId) {
+        self.free_at.resize(host as usize + 1, 0);
+        let seed = model.times.seed;
+        self.begin(host, id, None, model.traffic.source(id, seed));
+        for (index, stream) in (0..).zip(model.traffic.streams()) {
+            if stream.hosts().binary_search(&id).is_ok() {
+                self.begin(host, id, Some(index), stream.source(id, seed));
+            }
+        }
+    }
+
+    fn begin(&mut self, host: u32, id: HostId, stream: Option<u32>, begun: (Source, Cycle)) {
+        let (source, next) = begun;
+        let index = self.generators.len() as u32;
+        self.generators.push(Generator { host, id, stream, source, next, sequence: 0 });
+        if next != Cycle::MAX {
+            self.wheel.push(next.min(self.wheel.horizon()), index);
+        }
+    }
+
+    /// Generators whose time has come generate a packet. Of those of a host one packet enters in each cycle, the
+    /// one that is due for longest first, so that no two arrive at their router at once.
+    #[cold]
+    pub(super) fn generate(
+        &mut self,
+        core: &mut Core,
+        cargo: &mut Slab<Cargo>,
+        entering: &mut Vec<Entering>,
+    ) {
+        let (now, horizon) = (core.now, self.wheel.horizon());
+        let mut due = std::mem::take(&mut self.due);
+        self.wheel.drain(now, |found| due.extend_from_slice(found));
+        due.sort_unstable_by_key(|index| {
+            let Generator { host, next, .. } = &self.generators[*index as usize];
+            (*host, *next, *index)
+        });
+        for &index in &due {
+            let Generator { host, next, .. } = self.generators[index as usize];
+            if next <= now && self.free_at[host as usize] <= now {
+                entering.extend(self.attempt(core, cargo, index));
+            }
+            let next = self.generators[index as usize].next;
+            if next != Cycle::MAX {
+                self.wheel.push(next.max(now + 1).min(now + horizon), index);
+            }
+        }
+        due.clear();
+        self.due = due;
+    }
+
+    /// Generates a packet, if the injection queue has room.
+    fn attempt(
+        &mut self,
+        core: &mut Core,
+        cargo: &mut Slab<Cargo>,
+        index: u32,
+    ) -> Option<Entering> {
+        let Core { model, hosts, queued, collector, now, .. } = core;
+        let Generator { host: place, id, stream, source, next, sequence } =
+            &mut self.generators[index as usize];
+        let own = stream.map(|stream| &model.traffic.streams()[stream as usize]);
+        let traffic = own.map_or(&model.traffic, |stream| stream.workload());
+        let generated = *next;
+        let demand = traffic.demand(*id, source, generated);
+        *next = traffic.next(*id, source, Some(generated));
+        let size = u32::from(demand.size);
+        let service = own.map_or(0, |stream| stream.class());
+        let class = model.flows.class_in(service, *id, demand.destination);
+        let host = &mut hosts[*place as usize];
+        let waiting = host.queued_mut(queued, class);
+        let refused = model.injection_queue - *waiting < size;
+        let records = &mut self.records;
+        let of_stream = stream.map(|stream| &mut records[stream as usize].collector);
+        for collector in std::iter::once(collector).chain(of_stream) {
+            collector.count_attempt(*now, size, refused);
+        }
+        if refused {
+            return None;
+        }
+        *waiting += size;
+        self.free_at[*place as usize] = *now + 1;
+        let in_order = self.sent.as_mut();
+        let numbered = stream.is_some() || in_order.is_some();
+        let sequence = in_order
+            .map_or(sequence, |sent| sent.entry((index, demand.destination.0)).or_default());
+        let number = Numbered { stream: stream.unwrap_or(NONE), source: id.0, sequence: *sequence };
+        let part_of = if numbered { PartOf::Course(number) } else { PartOf::Traffic };
+        *sequence += 1;
+        let (router, port) = model.topology.home_of(demand.destination);
+        let packet = Packet {
+            generated,
+            host_word: cargo.insert(Cargo::new(*id, part_of, model.host_latency)),
+            header: Header::new(router),
+            port,
+            size: demand.size,
+        };
+        Some((packet, BufferId::new(host.port, class)))
+    }
+
+    /// Takes a packet with a number off the network, at a host, with the cycles that it would have taken, had it never
+    /// waited. Packets come in the order in which they are consumed.
+    pub(super) fn accept(
+        &mut self,
+        host: u32,
+        number: Numbered,
+        (sample, unloaded): (Delivery, Cycle),
+        mut record: impl FnMut(&Delivery),
+    ) {
+        let Self { order, records, .. } = self;
+        let stream = number.stream as usize;
+        let dropped = order.arrive(host, number, Arrived::new(sample, unloaded), |packet| {
+            record(&packet.sample);
+            if let Some(own) = records.get_mut(stream) {
+                own.deliver(&packet.sample, packet.unloaded, packet.late);
+            }
+        });
+        if dropped {
+            self.lose(number);
+        }
+    }
+
+    /// A packet is lost.
+    pub(super) fn lose(&mut self, number: Numbered) {
+        if let Some(own) = self.records.get_mut(number.stream as usize) {
+            own.collector.lost += 1;
+        }
+    }
+
+    /// In which order packets have arrived until a cycle, if receivers put them in order.
+    pub(super) fn order(&self, until: Cycle) -> Option<OrderRecord> {
+        self.sent.as_ref().map(|_| self.order.record(until))
+    }
+
+    /// These cycles are measured.
+    pub(super) fn open(&mut self, from: Cycle, to: Cycle) {
+        self.order.open(from, to);
+    }
+}

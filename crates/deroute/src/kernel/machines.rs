@@ -1,0 +1,122 @@
+//! The machines: each combination of stages is an engine of its own, and [`super::Simulation::run`] takes the first
+//! that fits.
+
+use super::books::{AllBooks, NoBooks};
+use super::control::{AnyControl, AnyCredits, Credits};
+use super::egress::{Fixed, Queued};
+use super::hosts::{AnyHosts, Open};
+use super::machine::Machine;
+use super::matching::{Islip, Separable};
+use super::model::Model;
+use crate::ids::RouterId;
+use crate::routing::Watches;
+
+/// Synthetic traffic, one queue a VC, and a routing that decides once by what it sees when it does.
+pub(crate) struct Plain;
+
+impl Machine for Plain {
+    type Matching = Separable;
+    type Egress = Fixed;
+    type Control = Credits;
+    type Hosts = Open;
+    type Books = NoBooks;
+    const ROUTE_FIXED: bool = true;
+}
+
+/// One queue a VC, and everything else.
+pub(crate) struct General;
+
+impl Machine for General {
+    type Matching = Separable;
+    type Egress = Fixed;
+    type Control = AnyCredits;
+    type Hosts = AnyHosts;
+    type Books = AllBooks;
+    const ROUTE_FIXED: bool = false;
+}
+
+/// Virtual output queues.
+pub(crate) struct Voq;
+
+impl Machine for Voq {
+    type Matching = Islip;
+    type Egress = Fixed;
+    type Control = AnyCredits;
+    type Hosts = AnyHosts;
+    type Books = AllBooks;
+    const ROUTE_FIXED: bool = false;
+}
+
+/// Queues at the outputs, as Ethernet switches have them, and any flow control.
+pub(crate) struct Ethernet;
+
+impl Machine for Ethernet {
+    type Matching = Separable;
+    type Egress = Queued;
+    type Control = AnyControl;
+    type Hosts = AnyHosts;
+    type Books = AllBooks;
+    const ROUTE_FIXED: bool = false;
+}
+
+/// The same with virtual output queues.
+pub(crate) struct EthernetVoq;
+
+impl Machine for EthernetVoq {
+    type Matching = Islip;
+    type Egress = Queued;
+    type Control = AnyControl;
+    type Hosts = AnyHosts;
+    type Books = AllBooks;
+    const ROUTE_FIXED: bool = false;
+}
+
+/// Queues at the outputs and any flow control, for synthetic traffic, one queue a VC, and a routing that decides
+/// once by what it sees when it does.
+pub(crate) struct PlainEthernet;
+
+impl Machine for PlainEthernet {
+    type Matching = Separable;
+    type Egress = Queued;
+    type Control = AnyControl;
+    type Hosts = Open;
+    type Books = NoBooks;
+    const ROUTE_FIXED: bool = true;
+}
+
+/// The machines, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Plain,
+    General,
+    Voq,
+    PlainEthernet,
+    Ethernet,
+    EthernetVoq,
+}
+
+impl Choice {
+    /// The machine with the fewest questions that can run this model; `record` says that the dependencies
+    /// between channels are recorded, `queued` that packets
+    /// wait at the outputs though nothing needs that.
+    pub(crate) fn of(model: &Model, record: bool, queued: bool) -> Self {
+        let Watches { reconsiders, queues, injections, blocked, transit: _, lengths: _ } =
+            (model.routing.agent)(RouterId(0), 1).watches();
+        let watches = reconsiders || queues || injections || blocked;
+        let kept = record || model.lengths || model.shares() || model.times.congestion.is_some();
+        let late = model.on_arrival || !model.shared_by.is_empty() || model.store_and_forward;
+        let loaded =
+            model.jobs.is_some() || model.numbers_packets() || model.egress.notices.is_some();
+        let queued = queued || model.egress.needed;
+        match () {
+            () if queued && model.voqs => Self::EthernetVoq,
+            () if model.voqs => Self::Voq,
+            () if watches || kept || late || loaded => match queued {
+                true => Self::Ethernet,
+                false => Self::General,
+            },
+            () if queued => Self::PlainEthernet,
+            () => Self::Plain,
+        }
+    }
+}

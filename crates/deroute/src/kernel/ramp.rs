@@ -1,0 +1,33 @@
+//! How long a network takes until its state is that of its traffic.
+
+use super::model::{Model, WarmupTimes};
+
+/// What a fixed warm-up is to be compared with, in cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ramp {
+    /// The warm-up that was asked for.
+    pub warmup: u64,
+    /// There and back over the longest of the shortest paths, pipelines and links, without a wait.
+    pub round_trip: u64,
+    /// Until a link has filled the largest buffer of a VC at its end.
+    pub fill: u64,
+}
+
+/// Of the network of this model; `None` if nobody has fixed a warm-up, as with a workload.
+pub(crate) fn of(model: &Model) -> Option<Ramp> {
+    let WarmupTimes::Fixed(warmup) = model.times.warmup else { return None };
+    if model.jobs.is_some() {
+        return None;
+    }
+    let kinds = model.topology.hop_kinds();
+    let (mut hops, mut links) = (0, 0);
+    for kind in kinds {
+        hops += u64::from(kind.most);
+        links += u64::from(kind.most) * u64::from(model.classes[usize::from(kind.class)].latency);
+    }
+    let one_way =
+        u64::from(model.pipeline) * (hops + 1) + links + 2 * u64::from(model.host_latency);
+    let buffers = model.classes.iter().chain(&model.egress.nic);
+    let fill = buffers.map(|link| u64::from(link.buffer) * u64::from(link.period));
+    Some(Ramp { warmup: u64::from(warmup), round_trip: 2 * one_way, fill: fill.max().unwrap_or(0) })
+}

@@ -1,0 +1,107 @@
+//! What the congestion points that send notifications did, and what hosts did then.
+
+use std::collections::BTreeMap;
+
+use crate::kernel::core::ports::PortKind;
+use crate::kernel::inspect::Network;
+use crate::outcome::{NotificationUse, PortSamples, ReactionPointUse, SampledQueues};
+use crate::probe::collect::{Collector, Notices};
+use crate::probe::limits::LimitRecord;
+use crate::probe::notices::NoticeRecord;
+
+/// The result, if there are such congestion points; that of single ports if asked for.
+pub(crate) fn outcome(
+    network: &Network<'_>,
+    total: &Collector,
+    every_port: bool,
+) -> Option<NotificationUse> {
+    let plan = network.model.egress.notices?;
+    let mut found = BTreeMap::<(u8, u32), NoticeRecord>::new();
+    let mut ports = Vec::new();
+    for (partition, first) in network.parts() {
+        let core = partition.core();
+        for (index, output) in (0..).zip(&core.outputs) {
+            if output.kind == PortKind::Unused {
+                continue;
+            }
+            let base = core.routers[output.router as usize].port_base;
+            for (service, record) in (0..).zip(partition.notices(index)) {
+                if service == u32::from(plan.class) {
+                    continue;
+                }
+                // Those of hosts come last.
+                found.entry((output.class, service)).or_default().add(&record);
+                if every_port {
+                    ports.push(PortSamples {
+                        router: first + output.router,
+                        port: index - base,
+                        service,
+                        samples: record.samples,
+                        congested: record.congested,
+                        sent: record.sent,
+                        queue_max: record.longest,
+                    });
+                }
+            }
+        }
+    }
+    let names = network.model.topology.classes();
+    let queues = found.iter().map(|(&(class, service), record)| SampledQueues {
+        class: names.get(usize::from(class)).map_or("ejection", |name| *name).to_owned(),
+        service,
+        samples: record.samples,
+        congested: record.congested,
+        sent: record.sent,
+        queue_mean: super::statistics::ratio(record.phits, record.samples),
+        queue_max: record.longest,
+    });
+    let mut all = NoticeRecord::default();
+    found.values().for_each(|record| all.add(record));
+    let Notices { sent, received, lost } = total.notices;
+    Some(NotificationUse {
+        says: says(&all, &total.notices),
+        service: plan.class,
+        sent,
+        received,
+        lost: lost + all.dropped,
+        queues: queues.collect(),
+        ports,
+    })
+}
+
+/// What acted and what did not.
+fn says(all: &NoticeRecord, notices: &Notices) -> Vec<String> {
+    let NoticeRecord { samples, congested, sent, dropped, longest, .. } = *all;
+    let mut says = match (samples, congested, sent) {
+        (0, ..) => vec!["no queue was sampled: too little entered any of them".to_owned()],
+        (_, 0, _) => vec![format!(
+            "nobody was notified: the longest of {samples} queues sampled held {longest} phits"
+        )],
+        (.., 0) => vec![format!("nobody was notified, though {congested} queues were too long")],
+        _ => vec![format!("{sent} notifications were sent, of {samples} samples")],
+    };
+    if dropped + notices.lost > 0 {
+        says.push(format!("{} notifications were lost for want of room", dropped + notices.lost));
+    }
+    says
+}
+
+/// What the reaction points did, if there are any.
+pub(crate) fn reactions(network: &Network<'_>) -> Option<ReactionPointUse> {
+    let mut all = LimitRecord::default();
+    network.model.egress.reaction_point?;
+    network.partitions.iter().filter_map(|part| part.limits()).for_each(|part| all.add(&part));
+    let LimitRecord { cuts, begun, ended, most, lowest } = all;
+    let says = match cuts {
+        0 => "no rate was cut: no host heard of congestion".to_owned(),
+        _ => format!("rates were cut {cuts} times, to {lowest:.3} of the link at the least"),
+    };
+    Some(ReactionPointUse {
+        says: vec![says],
+        cuts,
+        limited: begun,
+        limited_at_end: begun - ended,
+        limiters_max: most,
+        rate_min: lowest,
+    })
+}

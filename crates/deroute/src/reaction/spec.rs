@@ -1,0 +1,5 @@
+//! What a user asks of a reaction point.
+
+pub use super::ReactionPoint;
+pub use super::parameters::*;
+pub use super::qcn::FlowKey;

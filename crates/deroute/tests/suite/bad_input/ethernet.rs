@@ -1,0 +1,123 @@
+//! Congestion points, and flow control that pauses.
+
+use super::{Row, check};
+
+const ECN: &str = "network.congestion_point.ecn";
+
+const CONGESTION_POINTS: &[Row<'_>] = &[
+    (
+        &[(ECN, "{ kmin = 9, kmax = 8 }")],
+        "network.congestion_point.ecn.kmin",
+        &["9 phits", "kmax = 8", "at most 8"],
+    ),
+    (
+        &[(ECN, "{ kmin = 9, kmax = 10, pmax = 1.5 }")],
+        "network.congestion_point.ecn.pmax",
+        &["1.5", "0 to 1"],
+    ),
+    (
+        &[(ECN, "{ kmin = 9, kmax = 10, pmax = -0.1 }")],
+        "network.congestion_point.ecn.pmax",
+        &["-0.1"],
+    ),
+    (
+        &[(ECN, "{ kmin = 9, kmax = 10, pmax = nan }")],
+        "network.congestion_point.ecn.pmax",
+        &["NaN"],
+    ),
+    (&[(ECN, "{ kmin = '5 us', kmax = 10 }")], "network.congestion_point.ecn.kmin", &["5 us"]),
+    (
+        &[(ECN, "{ kmin = 5, kmax = 2000000000 }")],
+        "network.congestion_point.ecn.kmax",
+        &["2000000000", "1073741823"],
+    ),
+    (
+        &[(ECN, "{ kmin = 1, kmax = 2 }"), ("network.switch", "{ input_queued = {} }")],
+        ECN,
+        &["switch has none", "combined_queued"],
+    ),
+    (
+        &[(ECN, "{ kmin = 1, kmax = 2 }"), ("network.switch", "{ virtual_output_queued = {} }")],
+        ECN,
+        &["switch has none"],
+    ),
+];
+
+const PFC: &str = "network.flow_control";
+
+/// The good spec has switches of 3 local and 2 global ports with 4 and 2 VCs of 24 and 48 phits.
+const SHARED_BUFFERS: &[Row<'_>] = &[
+    (
+        &[(
+            PFC,
+            "{ pfc = { response = 0, frame = 1, lossy = true, shared_buffer = { size = 400, alpha = 1.0 } } }",
+        )],
+        "network.flow_control.pfc.shared_buffer.size",
+        &["400 phits", "80 phits (2000 B) are missing", "at least 480"],
+    ),
+    (
+        &[(
+            PFC,
+            "{ pause = { response = 0, frame = 1, lossy = true, shared_buffer = { size = 479, limit = 9 } } }",
+        )],
+        "network.flow_control.pause.shared_buffer.size",
+        &["1 phits (25 B) are missing"],
+    ),
+    (
+        &[(PFC, "{ pfc = { lossy = true, shared_buffer = { size = 4000 } } }")],
+        "network.flow_control.pfc.shared_buffer",
+        &["neither is given", "alpha, limit"],
+    ),
+    (
+        &[(
+            PFC,
+            "{ pfc = { lossy = true, shared_buffer = { size = 4000, alpha = 1.0, limit = 3 } } }",
+        )],
+        "network.flow_control.pfc.shared_buffer",
+        &["both are given"],
+    ),
+    (
+        &[(PFC, "{ pfc = { lossy = true, shared_buffer = { size = 4000, alpha = 0.0 } } }")],
+        "network.flow_control.pfc.shared_buffer.alpha",
+        &["0 is out of range", "1/1024 to 1024"],
+    ),
+    (
+        &[(PFC, "{ pause = { lossy = true, shared_buffer = { size = 4000, alpha = nan } } }")],
+        "network.flow_control.pause.shared_buffer.alpha",
+        &["NaN"],
+    ),
+    (
+        &[(PFC, "{ pause = { lossy = true, shared_buffer = { size = '3 us', alpha = 1.0 } } }")],
+        "network.flow_control.pause.shared_buffer.size",
+        &["3 us"],
+    ),
+    (
+        &[(
+            PFC,
+            "{ pfc = { lossy = true, xoff = 22, shared_buffer = { size = 4000, alpha = 1.0 } } }",
+        )],
+        "network.flow_control.pfc.xoff",
+        &["22 phits leave too little of the 24 phits", "at most 20 phits"],
+    ),
+];
+
+/// A packet of 4 phits and 3 frames of other VCs take 13 cycles, and a quantum 2.56.
+const QUANTA: &[Row<'_>] = &[(
+    &[
+        (PFC, "{ pfc = { response = 0, frame = 3, quanta = 9 } }"),
+        ("network.links.local.buffer", "100"),
+    ],
+    "network.flow_control.pfc.quanta",
+    &["9 quanta (23 cycles)", "wait for 13 cycles", "at least 11", "lossy"],
+)];
+
+#[test]
+fn shared_buffers_and_quanta() {
+    check(SHARED_BUFFERS);
+    check(QUANTA);
+}
+
+#[test]
+fn congestion_points() {
+    check(CONGESTION_POINTS);
+}

@@ -1,0 +1,275 @@
+//! The links in numbers: rates, queues before them, and who may be told to be silent.
+
+use std::collections::BTreeMap;
+
+use deroute::ids::{PortId, RouterId};
+use deroute::queuing::Flows;
+use deroute::spec::{ClassSchedule, FlowControl, Quantity, Scale, Spec, Switch};
+use deroute::topology::{Peer, Topology};
+
+use super::resolved::whole;
+
+/// Links of one class.
+#[derive(Clone, Copy)]
+pub(super) struct Class {
+    pub(super) latency: u32,
+    pub(super) vcs: usize,
+    /// Phits that each VC has for itself, and that all share.
+    pub(super) buffer: u32,
+    pub(super) shared: u32,
+    /// Cycles that a phit takes.
+    pub(super) period: u32,
+}
+
+/// Limits of a buffer: of a VC, or of a port where the whole link is told to be silent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) capacity: u32,
+    /// More than this: be silent. No more than that: go on.
+    pub(super) xoff: u32,
+    pub(super) xon: u32,
+}
+
+/// Receivers that tell their senders to be silent, or that lose packets.
+pub(super) struct Pauses {
+    /// All VCs of a link together.
+    pub(super) whole_link: bool,
+    /// Of each class of links, and of those of hosts.
+    pub(super) limits: Vec<Limits>,
+    pub(super) host: Option<Limits>,
+    /// Phits of a frame that says so.
+    pub(super) frame: u32,
+    /// Cycles from the arrival of its end to its effect.
+    pub(super) response: u32,
+    /// Cycles that it holds; until further notice if absent.
+    pub(super) duration: Option<u32>,
+}
+
+/// How the classes of service share a link.
+pub(super) enum Schedule {
+    Strict,
+    /// What each may send in a round, and what a phit counts, so that all are whole numbers.
+    Ets {
+        quanta: Vec<u32>,
+        phit: u32,
+    },
+}
+
+/// Links, and what waits before them.
+pub(super) struct Links {
+    pub(super) classes: Vec<Class>,
+    /// Links of hosts, if they are more than a delay.
+    pub(super) nic: Option<Class>,
+    /// Cycles of a phit on links that are slower than their class, by router and port.
+    slow: BTreeMap<(usize, usize), u32>,
+    pub(super) pauses: Option<Pauses>,
+    pub(super) schedule: Schedule,
+    /// Classes of service, and classes of the queuing scheme in each.
+    pub(super) service: usize,
+    schemes: usize,
+    /// An output has a queue for each VC at its other end, and not for each class of service.
+    queue_per_vc: bool,
+    /// An output buffer is filled by the phits in it, and not by the time that the link needs for them.
+    pub(super) counts_phits: bool,
+    largest: u32,
+}
+
+impl Links {
+    pub(super) fn new(
+        spec: &Spec,
+        topology: &dyn Topology,
+        flows: &Flows,
+        (classes, scale, largest): (Vec<Class>, &Scale, u32),
+    ) -> Self {
+        let nic = spec.network.nic.link.as_ref().map(|link| Class {
+            latency: whole(&spec.network.nic.latency),
+            vcs: flows.classes().into(),
+            buffer: whole(&link.buffer),
+            shared: 0,
+            period: period(scale, link.rate.as_ref()),
+        });
+        let slow = slow(spec, topology, scale);
+        let service = usize::from(flows.service());
+        let pauses = pauses(spec, (&classes, nic.as_ref()), largest, scale);
+        let fast = classes.iter().chain(&nic).all(|class| class.period == 1);
+        let holds = matches!(spec.network.switch, Switch::InputBufferedOutputQueued(_));
+        let schedule = match spec.network.classes.as_ref().map(|classes| &classes.schedule) {
+            Some(ClassSchedule::Ets(shares)) => {
+                // The least share is as much as the largest packet.
+                let phit = shares.iter().min().copied().expect("a share");
+                Schedule::Ets { quanta: shares.iter().map(|share| share * largest).collect(), phit }
+            }
+            _ => Schedule::Strict,
+        };
+        Self {
+            counts_phits: pauses.is_some() || service > 1 || !fast || !slow.is_empty() || holds,
+            queue_per_vc: pauses.as_ref().is_some_and(|pauses| !pauses.whole_link),
+            largest,
+            classes,
+            nic,
+            slow,
+            pauses,
+            schedule,
+            service,
+            schemes: usize::from(flows.classes()) / service,
+        }
+    }
+
+    /// The link at a port, and none at that of a host.
+    pub(super) fn class(&self, peer: &Peer) -> Option<&Class> {
+        match peer {
+            Peer::Router { class, .. } => Some(&self.classes[usize::from(*class)]),
+            _ => None,
+        }
+    }
+
+    /// Cycles that a phit takes on the link of a port.
+    pub(super) fn period(&self, router: usize, port: usize, peer: &Peer) -> u32 {
+        let usual = self.class(peer).or(self.nic.as_ref()).map_or(1, |class| class.period);
+        self.slow.get(&(router, port)).copied().unwrap_or(usual)
+    }
+
+    /// Limits of the buffers at a port, where there are any.
+    pub(super) fn limits(&self, peer: &Peer) -> Option<(&Pauses, Limits)> {
+        let pauses = self.pauses.as_ref()?;
+        let limits = match peer {
+            Peer::Router { class, .. } => Some(pauses.limits[usize::from(*class)]),
+            Peer::Host(_) => pauses.host,
+            Peer::Unused => None,
+        };
+        limits.map(|limits| (pauses, limits))
+    }
+
+    /// The class of service of a VC.
+    pub(super) fn service_of(&self, vc: usize) -> usize {
+        vc / self.schemes % self.service
+    }
+
+    /// The queue of an output for packets of a VC.
+    pub(super) fn queue_of(&self, vc: usize) -> usize {
+        if self.queue_per_vc { vc } else { self.service_of(vc) }
+    }
+
+    /// Phits behind a crossbar that has no output buffers: none where nothing can wait there.
+    pub(super) fn behind_crossbar(&self, pipeline: u32) -> u64 {
+        if self.counts_phits { (pipeline + 2 * self.largest).into() } else { u64::MAX }
+    }
+
+    /// Has each VC behind a port an output buffer of its own?
+    pub(super) fn buffer_per_vc(&self, peer: &Peer) -> bool {
+        self.queue_per_vc && matches!(peer, Peer::Router { .. })
+    }
+
+    /// The queues of an output with so many VCs at its other end.
+    pub(super) fn queues(&self, vcs: usize) -> usize {
+        if self.queue_per_vc { vcs } else { self.service }
+    }
+
+    /// The class of service of a queue of an output.
+    pub(super) fn service_of_queue(&self, queue: usize) -> usize {
+        if self.queue_per_vc { self.service_of(queue) } else { queue }
+    }
+}
+
+/// The classes of links of a topology.
+pub(super) fn classes(spec: &Spec, topology: &dyn Topology, scale: &Scale) -> Vec<Class> {
+    let class = |name: &&str| {
+        let link = &spec.network.links[*name];
+        Class {
+            latency: whole(&link.latency),
+            vcs: usize::from(link.vcs),
+            buffer: whole(&link.buffer),
+            shared: link.shared.as_ref().map_or(0, whole),
+            period: period(scale, link.rate.as_ref()),
+        }
+    };
+    topology.classes().iter().map(class).collect()
+}
+
+/// Cycles that a phit takes on a link of some rate.
+fn period(scale: &Scale, rate: Option<&Quantity>) -> u32 {
+    rate.map_or(1, |rate| scale.period("rate", rate).expect("a possible rate"))
+}
+
+/// Links that are slower than their class, in both directions: of several between two routers, the first ones.
+fn slow(spec: &Spec, topology: &dyn Topology, scale: &Scale) -> BTreeMap<(usize, usize), u32> {
+    let mut slow = BTreeMap::new();
+    for link in &spec.network.slow_links {
+        let [from, to] = link.routers;
+        let free = |port: &u16| {
+            let peer = topology.peer(RouterId(from), PortId(*port));
+            let leads = matches!(peer, Peer::Router { router, .. } if router.0 == to);
+            leads && !slow.contains_key(&(from as usize, usize::from(*port)))
+        };
+        let port = (0..topology.radix(RouterId(from))).find(free).expect("a link");
+        let Peer::Router { port: back, .. } = topology.peer(RouterId(from), PortId(port)) else {
+            unreachable!("it leads to a router")
+        };
+        let cycles = period(scale, Some(&link.rate));
+        slow.insert((from as usize, usize::from(port)), cycles);
+        slow.insert((to as usize, back.index()), cycles);
+    }
+    slow
+}
+
+/// What the specs of PAUSE and PFC have in common.
+struct Asked<'a> {
+    xoff: &'a Option<Quantity>,
+    xon: &'a Option<Quantity>,
+    response: &'a Option<Quantity>,
+    phy_delay: &'a Quantity,
+    frame: &'a Quantity,
+    quanta: Option<u32>,
+}
+
+fn pauses(
+    spec: &Spec,
+    (classes, nic): (&[Class], Option<&Class>),
+    largest: u32,
+    scale: &Scale,
+) -> Option<Pauses> {
+    macro_rules! asked {
+        ($spec:ident) => {
+            Asked {
+                xoff: &$spec.xoff,
+                xon: &$spec.xon,
+                response: &$spec.response,
+                phy_delay: &$spec.phy_delay,
+                frame: &$spec.frame,
+                quanta: $spec.quanta,
+            }
+        };
+    }
+    let (whole_link, asked) = match &spec.network.flow_control {
+        FlowControl::Credits(_) => return None,
+        FlowControl::Lossy(_) => {
+            let never = |class: &Class| Limits { capacity: class.buffer, xoff: u32::MAX, xon: 0 };
+            let (limits, host) = (classes.iter().map(never).collect(), nic.map(never));
+            let (frame, response, duration) = (0, 0, None);
+            return Some(Pauses { whole_link: false, limits, host, frame, response, duration });
+        }
+        FlowControl::Pfc(spec) => (false, asked!(spec)),
+        FlowControl::Pause(spec) => (true, asked!(spec)),
+    };
+    let response = whole(asked.response.as_ref().expect("a response time"));
+    let (frame, response) = (whole(asked.frame), response + 2 * whole(asked.phy_delay));
+    let limits = |class: &Class| {
+        let capacity = class.buffer * if whole_link { class.vcs as u32 } else { 1 };
+        // What is on its way when the receiver speaks: what fits into the time until it is heard and until the last
+        // phit has come, while its frame waits for a packet and takes its own time, and a packet that has begun; and, as
+        // the derived limits have it, frames of other VCs.
+        let vcs = if whole_link { 1 } else { class.vcs as u32 };
+        let ahead = (vcs - 1) * frame + frame.saturating_sub(largest);
+        let on_its_way = (2 * class.latency + response).div_ceil(class.period);
+        let headroom = 2 * largest + frame + ahead + on_its_way;
+        let derived = if capacity > headroom { capacity - headroom } else { 1 };
+        let xoff = asked.xoff.as_ref().map_or(derived, whole);
+        let xon = asked.xon.as_ref().map_or(xoff.saturating_sub(2 * largest), whole);
+        Limits { capacity, xoff, xon }
+    };
+    let (limits, host) = (classes.iter().map(limits).collect(), nic.map(limits));
+    // A quantum is the time of 512 bits.
+    let quantum = 512.0 / 8.0 / scale.phit_bytes();
+    let duration = asked.quanta.map(|quanta| ((f64::from(quanta) * quantum).round() as u32).max(1));
+    Some(Pauses { whole_link, limits, host, frame, response, duration })
+}

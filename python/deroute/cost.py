@@ -1,0 +1,141 @@
+"""What points cost, and how long it will take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from deroute import _engine
+from deroute.api import Footprint
+from deroute.errors import Problem
+from deroute.experiment import Point
+from deroute.machine import cores, memory
+from deroute.spec import cycle_ns, microseconds
+
+#: Points that a probe runs, and the seconds that it gives each.
+_PROBES = 4
+_PROBE_SECONDS = 1.0
+#: Seconds to draw a figure in all formats, roughly.
+FIGURE_SECONDS = 1.5
+#: Load of which an empty network costs as much as packets do.
+_IDLE = 0.05
+#: Cycles of the engine's defaults.
+_DEFAULT_WARMUP, _DEFAULT_MEASURE = 60_000, 60_000
+
+
+def weight(point: Point, footprint: Footprint) -> float:
+    """Relative cost of a point: the packets it moves, and a little for being there."""
+    if "workload" in point.spec:
+        # Phits, and the cycles that pass while there are none.
+        return 10_000.0 + footprint.message_phits
+    load = point.spec.get("traffic", {}).get("load", 0)
+    # What is there at the beginning grows with the network, as the packets do.
+    return _cycles(point.spec) * footprint.fixed_bytes * (_IDLE + float(load))
+
+
+def _cycles(spec: Mapping[str, Any]) -> float:
+    """Cycles of a run, at most."""
+    run, cycle = spec.get("run", {}), cycle_ns(spec)
+    warmup = run.get("warmup", _DEFAULT_WARMUP)
+    if isinstance(warmup, Mapping):
+        warmup = warmup.get("limit", _DEFAULT_WARMUP)
+    parts = (warmup, run.get("measure", _DEFAULT_MEASURE))
+    return sum(1000 * microseconds(part, cycle) / cycle for part in parts)
+
+
+def large(footprint: Footprint, jobs: int, available: int | None = None) -> list[Problem]:
+    """A warning if so many points at a time may need more memory than there is."""
+    there = memory() if available is None else available
+    least, most = footprint.fixed_bytes * jobs, footprint.worst_bytes
+    need = "a point needs" if jobs == 1 else f"{jobs} points at a time need"
+    if least > there:
+        message = f"{need} {_gigabytes(least)} before the first packet"
+    elif most is None or most * jobs <= there:
+        return []
+    else:
+        message = f"{need} up to {_gigabytes(most * jobs)}"
+    advice = "run fewer at a time with --jobs, or let less wait in queues and buffers"
+    return [Problem(f"{message}, and this machine has {_gigabytes(there)}", note=advice)]
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB"
+
+
+def estimate_seconds(points: Sequence[Point], weights: Mapping[str, float], jobs: int) -> float:
+    """Seconds that the points will take, from running a few of them for a second each.
+
+    The probe starts from an empty network, so it is a little optimistic.
+    """
+    if not points:
+        return 0.0
+    ordered = sorted(points, key=lambda point: weights[point.key])
+    count = min(_PROBES, len(ordered))
+    chosen = [ordered[(2 * index + 1) * len(ordered) // (2 * count)] for index in range(count)]
+    with ThreadPoolExecutor(max(1, min(jobs, cores()))) as pool:
+        seconds = list(pool.map(_probe, chosen))
+    rate = sum(seconds) / sum(weights[point.key] for point in chosen)
+    total = rate * sum(weights[point.key] for point in points)
+    return max(total / jobs, *seconds)
+
+
+class _Enough(Exception):
+    """The probe knows what it wanted to know."""
+
+
+def _probe(point: Point) -> float:
+    """Seconds that a point takes, extrapolated."""
+    begin = time.perf_counter()
+    fraction = 1.0
+
+    def watch(cycle: int, of: int) -> None:
+        nonlocal fraction
+        fraction = cycle / of
+        if time.perf_counter() - begin > _PROBE_SECONDS:
+            raise _Enough
+
+    try:
+        _engine.simulate(point.canonical, progress=watch)
+    except _Enough:
+        return (time.perf_counter() - begin) / fraction
+    return time.perf_counter() - begin
+
+
+class Pace:
+    """How far a run has come, and how long the rest takes at the pace of all that is done.
+
+    The pace of the last moments would follow every fast and slow point.
+    """
+
+    def __init__(
+        self,
+        weights: Mapping[str, float],
+        *,
+        after: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`after` are seconds of what follows the points."""
+        self._weights, self._after, self._clock = weights, after, clock
+        self._came: dict[str, float] = {}
+        self._begin = clock()
+        self._whole = sum(weights.values())
+
+    def come(self, key: str, fraction: float) -> None:
+        """A point has come so far."""
+        self._came[key] = fraction
+
+    @property
+    def fraction(self) -> float:
+        """Of all the work, how much is done."""
+        done = sum(self._weights[key] * fraction for key, fraction in self._came.items())
+        return done / self._whole if self._whole else 1.0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds; None while nothing is known."""
+        done = self.fraction
+        if done <= 0:
+            return None
+        return (self._clock() - self._begin) * (1 - done) / done + self._after

@@ -1,0 +1,129 @@
+"""What flow control and congestion points did: parts of an outcome."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from deroute.jobs import Part
+
+
+class PauseUse(Part):
+    """Pauses and losses on the links of a class: of the whole run, shares of the measurement."""
+
+    #: Link class of the topology, or `host`; `class` in the files.
+    link_class: str = Field(alias="class")
+    links: int
+    frames: int
+    stops: int
+    paused_mean: float
+    paused_max: float
+    buffer_max: int
+    buffer: int
+    xoff: int | None
+    lost_packets: int
+    lost_phits: int
+
+
+class MarkUse(Part):
+    """What left the outputs of one link class in the measurement, and what was marked there."""
+
+    #: Link class of the topology, or `ejection`; `class` in the files.
+    link_class: str = Field(alias="class")
+    #: Class of service.
+    service: int
+    packets: int
+    marked: int
+    share_max: float
+    queue_max: int
+
+
+class PortMarks(Part):
+    """What left one output in the measurement, and what was marked there."""
+
+    router: int
+    port: int
+    service: int
+    packets: int
+    marked: int
+
+
+class CongestionPointUse(Part):
+    """What the congestion points did, in words and by link class; marks as they were delivered."""
+
+    says: list[str]
+    marked: int
+    marked_share: float
+    queues: list[MarkUse]
+    #: With `probes.links`.
+    ports: tuple[PortMarks, ...] = ()
+
+
+class SampledQueues(Part):
+    """What samples of the outputs of one link class found, over the whole run."""
+
+    #: Link class of the topology, or `ejection`; `class` in the files.
+    link_class: str = Field(alias="class")
+    #: Class of service.
+    service: int
+    samples: int
+    congested: int
+    sent: int
+    queue_mean: float
+    queue_max: int
+
+
+class PortSamples(Part):
+    """What samples of one output found, over the whole run."""
+
+    router: int
+    port: int
+    service: int
+    samples: int
+    congested: int
+    sent: int
+    queue_max: int
+
+
+class NotificationUse(Part):
+    """What congestion points that send notifications did, in words and by link class."""
+
+    says: list[str]
+    #: Class of service of the notifications.
+    service: int
+    sent: int
+    received: int
+    lost: int
+    queues: list[SampledQueues]
+    #: With `probes.links`.
+    ports: tuple[PortSamples, ...] = ()
+
+
+class ReactionPointUse(Part):
+    """What the reaction points of hosts did, over the whole run."""
+
+    says: list[str]
+    #: Notifications that hosts heard; each cut a rate.
+    cuts: int
+    #: Times that a flow got a rate limiter, and flows that had one at the end.
+    limited: int
+    limited_at_end: int
+    #: Most limiters of one host at once.
+    limiters_max: int
+    #: Lowest rate that a cut left, as a share of the link of a host.
+    rate_min: float
+
+
+class SharedUse(Part):
+    """Memory that the ports of a switch share: of all, and most that was in use in one switch."""
+
+    size: int
+    used_max: int
+
+
+class FlowControlUse(Part):
+    """What a flow control that pauses or loses packets did, in words and by link class."""
+
+    says: list[str]
+    links: list[PauseUse]
+    #: If ports share memory.
+    shared: SharedUse | None = None

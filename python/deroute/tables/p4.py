@@ -1,0 +1,67 @@
+"""Tables for a P4Runtime control plane, as JSON: what to write into the table of every switch.
+
+A data plane that takes them has one table, `ingress.forward`, with ternary keys. A condition is a
+key, too: a bitmap over ports that the pipeline fills in before, with a one where a port is not
+paused, or where the number drawn for the packet does not exceed the probability of the port.
+Keys that are left out match anything; ports are counted from 0, as in a spec.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from deroute.tables.addresses import MAC_BITS
+from deroute.tables.compiler import Compiler
+from deroute.tables.openflow import bridge
+from deroute.tables.rules import Rule, Table
+
+TABLE = "ingress.forward"
+
+
+def entry(rule: Rule) -> dict[str, Any]:
+    """A rule as a table entry."""
+    match: dict[str, Any] = {}
+    if rule.in_port is not None:
+        match["standard_metadata.ingress_port"] = _ternary(rule.in_port, 0x1FF, 9)
+    for key, pattern in (("dst_addr", rule.destination), ("src_addr", rule.source)):
+        if pattern is not None:
+            match[f"hdr.ethernet.{key}"] = _ternary(pattern.value, pattern.mask, MAC_BITS)
+    if rule.condition is not None:
+        bit = 1 << rule.condition.port
+        match[f"meta.{rule.condition.kind.replace('-', '_')}"] = _ternary(
+            bit, bit, 1 + rule.condition.port
+        )
+    one = len(rule.ports) == 1
+    return {
+        "table": TABLE,
+        "priority": rule.priority,
+        "match": match,
+        "action": {"name": "ingress.send", "params": {"port": rule.ports[0]}}
+        if one
+        else {"name": "ingress.spread", "params": {"ports": list(rule.ports)}},
+    }
+
+
+def document(table: Table) -> dict[str, Any]:
+    """All entries of a switch."""
+    return {"switch": table.router, "entries": [entry(rule) for rule in table.rules]}
+
+
+def write(compiler: Compiler, folder: Path) -> list[Path]:
+    """Write the entries of every switch."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for router in range(compiler.fabric.routers):
+        file = folder / f"{bridge(router)}.json"
+        text = json.dumps(document(compiler.table(router)), indent=1)
+        file.write_text(text + "\n", encoding="utf-8")
+        written.append(file)
+    return written
+
+
+def _ternary(value: int, mask: int, bits: int) -> dict[str, str]:
+    """A ternary key in hexadecimal, with all its digits."""
+    digits = -(-bits // 4)
+    return {"value": f"0x{value:0{digits}x}", "mask": f"0x{mask:0{digits}x}"}

@@ -1,0 +1,72 @@
+"""Measures over lossless Ethernet, on frames whose answers are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from deroute.figures import Study
+from deroute.reproduce.engine import BuiltEngine
+from deroute.reproduce.evidence import Evidence
+from deroute.reproduce.measures import call
+
+
+def evidence(frame: dict[str, list[Any]], **more: Any) -> Evidence:
+    """Results of one experiment, `runs`, with these columns."""
+    study = Study({}, pl.DataFrame(frame), [], "0", **more)
+    return Evidence({}, {}, {}, {"runs": study}, BuiltEngine)
+
+
+def measured(known: Evidence, measure: str, **keys: Any) -> list[float]:
+    """Means of what a measure finds in `runs`."""
+    return [value.mean for value in call(measure, known, {"of": "runs"} | keys)]
+
+
+def test_relative_loads_and_the_largest_loss() -> None:
+    known = evidence(
+        {
+            "routing": ["a", "a", "b", "b"],
+            "traffic": ["x", "y", "x", "y"],
+            "load.accepted": [0.4, 0.2, 0.5, 0.5],
+            "relative.accepted": [0.8, 0.25, 1.0, 1.0],
+            "relative.accepted_ci95": [0.01] * 4,
+        }
+    )
+    along = measured(known, "relative_along", where={"routing": "a"}, axis="traffic")
+    assert along == [0.8, 0.25]
+    assert measured(known, "largest_loss", where={"routing": "a"}, axis="traffic") == [75.0]
+    (loss,) = call(
+        "largest_loss", known, {"of": "runs", "where": {"routing": "a"}, "axis": "traffic"}
+    )
+    assert loss.ci95 == pytest.approx(1.0)
+    reference = {"routing": "a", "traffic": "y"}
+    assert measured(known, "reference_load", where=reference) == pytest.approx([0.8])
+
+
+def test_victims_and_streams() -> None:
+    known = evidence(
+        {
+            "routing": ["a"] * 4 + ["b"] * 4,
+            "phase": ["calm", "calm", "hot", "hot"] * 2,
+            "victim": [1, 2] * 4,
+            "streams.victim.load.accepted": [0.8, 0.4, 0.4, 0.1, 0.8, 0.4, 0.8, 0.2],
+            "streams.low.load.accepted": [0.5] * 8,
+            "streams.low.load.attempted": [0.45] * 8,
+        }
+    )
+    assert measured(known, "victims_share", where={"routing": "a"}) == pytest.approx([0.375])
+    assert measured(known, "victims_share", where={"routing": "b"}) == pytest.approx([0.75])
+    better = measured(known, "victims_advantage", where={"routing": "b"}, over={"routing": "a"})
+    assert better == pytest.approx([2.0])
+    along = {"along": ["low", "victim"], "expected": [0.5, 0.3]}
+    assert measured(known, "stream_along", where={}, **along) == pytest.approx([0.0, 0.2])
+    offered = measured(known, "stream_attempted", where={}, stream="low", hosts=4)
+    assert offered == pytest.approx([1.8])
+
+
+def test_rates_of_slow_links() -> None:
+    links = [{"routers": [0, 1], "rate": "25%"}, {"routers": [0, 2], "rate": "10%"}]
+    known = evidence({"load": [0.9]}, specs=[{"network": {"slow_links": links}}])
+    assert measured(known, "rates") == pytest.approx([0.25, 0.1, 0.35])
