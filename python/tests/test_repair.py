@@ -122,7 +122,7 @@ def test_a_bomb_among_the_arrays_is_refused(directory: Path) -> None:
         unpacked(huge.getvalue())
     connection = sqlite3.connect(directory / FILE)
     with connection:
-        connection.execute("UPDATE points SET arrays = ? WHERE rowid = 1", (packed.getvalue(),))
+        connection.execute("UPDATE points SET arrays = ?", (packed.getvalue(),))
     connection.close()
     with pytest.raises(InputError, match="would unpack"):
         _ = load_results(directory).outcomes[0].arrays
