@@ -19,7 +19,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from conftest import EXPERIMENT
-from deroute.cli import COMMANDS, app, show
+from deroute.cli import COMMANDS, GROUPS, app, show
 from deroute.frame import load_results
 from deroute.store import FILE, Store
 
@@ -147,6 +147,10 @@ def test_schema_is_json() -> None:
 def test_every_command_has_help_with_an_example() -> None:
     for command in COMMANDS:
         assert f"deroute {command.__name__}" in call(command.__name__, "--help").output
+    for group, (_, members) in GROUPS.items():
+        for command in members:
+            name = command.__name__
+            assert f"deroute {group} {name}" in call(group, name, "--help").output
     assert "deroute check" in call("--help").output
     assert "deroute" in call("--version").output
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from deroute.cli import app as _app
@@ -22,6 +22,7 @@ from deroute.cli import (
     tables,
     topology,
 )
+from deroute.cli.trace import record
 
 #: Every command, in the order of `deroute --help`.
 COMMANDS: Sequence[Callable[..., Any]] = (
@@ -40,7 +41,12 @@ COMMANDS: Sequence[Callable[..., Any]] = (
     reproduce.reproduce,
 )
 
-app = _app.build(COMMANDS)
+#: Commands of commands, with what they are about.
+GROUPS: Mapping[str, tuple[str, Sequence[Callable[..., Any]]]] = {
+    "trace": ("Record, describe and change what programs do.", (record.record,)),
+}
+
+app = _app.build(COMMANDS, GROUPS)
 
 
 def main() -> None:

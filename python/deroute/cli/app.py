@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -144,8 +144,11 @@ def _print(what: str, problems: Sequence[Problem]) -> None:
             console.print(escape(line), soft_wrap=True)
 
 
-def build(commands: Sequence[Callable[..., Any]]) -> typer.Typer:
-    """The application with these commands."""
+def build(
+    commands: Sequence[Callable[..., Any]],
+    groups: Mapping[str, tuple[str, Sequence[Callable[..., Any]]]],
+) -> typer.Typer:
+    """The application with these commands; a group has a help text and commands of its own."""
     app = typer.Typer(
         name="deroute",
         cls=Group,
@@ -158,6 +161,11 @@ def build(commands: Sequence[Callable[..., Any]]) -> typer.Typer:
     )
     for command in commands:
         app.command(no_args_is_help=False)(command)
+    for name, (text, members) in groups.items():
+        group = typer.Typer(name=name, help=text, no_args_is_help=True)
+        for command in members:
+            group.command(no_args_is_help=False)(command)
+        app.add_typer(group)
 
     app.callback()(_options)
     return app

@@ -1,0 +1,1 @@
+"""The `deroute trace` commands: one file per command."""

@@ -1,0 +1,1 @@
+"""What programs do: recorded, generated, described, converted; for the engine to replay."""
