@@ -27,7 +27,7 @@ pub(crate) fn room<M: Machine>(
     request: OutputRequest,
 ) -> Room {
     if output.busy_until > now {
-        return Room::From(output.busy_until);
+        return Room::From(M::Egress::not_before(model, output, request.size));
     }
     if !M::Control::has_room(model, output, credits, request) {
         return Room::WithCredits;

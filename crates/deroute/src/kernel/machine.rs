@@ -109,6 +109,12 @@ pub(crate) trait Egress: Sized + Send {
         request: OutputRequest,
     ) -> Room;
 
+    /// A packet of so many phits cannot be granted an output before this cycle, whatever happens meanwhile.
+    #[inline(always)]
+    fn not_before(_model: &Model, output: &Output, _size: u16) -> Cycle {
+        output.busy_until
+    }
+
     /// Takes a packet that the crossbar begins to bring; returns the cycle in which it leaves, if that is known.
     fn take<M: Machine<Egress = Self>>(path: &mut Datapath<M>, grant: &Grant) -> Option<Cycle>;
 

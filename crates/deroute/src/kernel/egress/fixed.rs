@@ -29,6 +29,13 @@ pub(super) fn space(model: &Model, output: &Output, now: Cycle, size: u16) -> Ro
     Room::Enough
 }
 
+/// No packet of so many phits can be granted such an output before this cycle.
+#[inline(always)]
+fn not_before(model: &Model, output: &Output, size: u16) -> Cycle {
+    let end = output.link_free + u32::from(size);
+    output.busy_until.max(end.saturating_sub(model.output_buffer))
+}
+
 /// Cycles until the link of an output would be free.
 pub(super) fn backlog(core: &Core, port: u32) -> u32 {
     core.outputs[port as usize].link_free.saturating_sub(core.now)
@@ -53,6 +60,11 @@ impl Egress for Fixed {
         request: OutputRequest,
     ) -> Room {
         space(model, output, now, request.size)
+    }
+
+    #[inline(always)]
+    fn not_before(model: &Model, output: &Output, size: u16) -> Cycle {
+        not_before(model, output, size)
     }
 
     #[inline(always)]

@@ -426,15 +426,18 @@ impl Requests {
         (out, first): (u32, u32),
         winner: u32,
     ) {
-        let busy_until = path.core.outputs[out as usize].busy_until;
         let mut port = first;
         while port != NONE {
             let input = &path.core.inputs[port as usize];
             let (next, decided) = (input.next_request, input.occupied.is_power_of_two());
             if port != winner {
                 if decided && (M::ROUTE_FIXED || !reconsidered(path, port as usize)) {
-                    // Its only head wants this output: nothing to try before it is idle.
-                    path.core.schedule_wakeup(port, busy_until);
+                    // Its only head wants this output: nothing to try before it is idle and has space.
+                    let vc = input.occupied.trailing_zeros();
+                    let size = path.core.queues[(input.queues + vc) as usize].request.size;
+                    let output = &path.core.outputs[out as usize];
+                    let at = M::Egress::not_before(&path.core.model, output, size);
+                    path.core.schedule_wakeup(port, at);
                 } else {
                     self.retrying.push(port);
                 }
