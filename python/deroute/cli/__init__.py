@@ -22,7 +22,7 @@ from deroute.cli import (
     tables,
     topology,
 )
-from deroute.cli.trace import record
+from deroute.cli.trace import convert, info, record, scale
 
 #: Every command, in the order of `deroute --help`.
 COMMANDS: Sequence[Callable[..., Any]] = (
@@ -43,7 +43,10 @@ COMMANDS: Sequence[Callable[..., Any]] = (
 
 #: Commands of commands, with what they are about.
 GROUPS: Mapping[str, tuple[str, Sequence[Callable[..., Any]]]] = {
-    "trace": ("Record, describe and change what programs do.", (record.record,)),
+    "trace": (
+        "Record, describe and change what programs do.",
+        (record.record, info.info, convert.convert, scale.scale),
+    ),
 }
 
 app = _app.build(COMMANDS, GROUPS)

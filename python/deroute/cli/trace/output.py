@@ -1,0 +1,29 @@
+"""Writes traces for the commands that make them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from deroute.errors import InputError
+from deroute.trace import goal, text, writing
+from deroute.trace.ops import Trace
+from deroute.writing import whole
+
+#: What traces are written as.
+FORMATS = (goal.NAME, text.NAME)
+
+
+def put(trace: Trace, to: Path, form: str, notes: Sequence[str] = ()) -> str:
+    """Write a trace to a folder, or to a file if it is GOAL; what has been written, in words."""
+    if form not in FORMATS:
+        raise InputError.of(f"there is no format {form!r} to write", "--into", FORMATS)
+    if form == text.NAME:
+        writing.write(trace, writing.empty(to, "--to"), notes)
+    else:
+        if to.exists():
+            raise InputError.of(f"{to} is there already", "--to")
+        to.parent.mkdir(parents=True, exist_ok=True)
+        with whole(to) as draft, draft.open("w", encoding="ascii") as out:
+            goal.write(trace, out, notes)
+    return f"{to}: {trace.ranks:,} ranks, {form}"

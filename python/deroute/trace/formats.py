@@ -1,0 +1,54 @@
+"""Formats of traces that the lab reads itself: one line each in the catalogue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from deroute.errors import InputError
+from deroute.trace import goal, text, time_independent
+from deroute.trace.ops import Trace
+from deroute.trace.places import Place, first_line, refuse
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format."""
+
+    open: Callable[[Place], Trace]
+    #: What the first line of a file looks like.
+    head: re.Pattern[str]
+    #: Operations stand in the order in which a rank does them.
+    in_order: bool = True
+
+
+CATALOGUE: Mapping[str, Format] = {
+    text.NAME: Format(text.TextTrace, re.compile(r"mpi-trace 1\s*")),
+    goal.NAME: Format(goal.GoalTrace, re.compile(r"\s*(num_ranks\b|//|/\*).*"), in_order=False),
+    time_independent.NAME: Format(
+        time_independent.TimeIndependentTrace, re.compile(r"\d+ (init|compute|comm_size)\b.*")
+    ),
+}
+
+
+def open_trace(path: Path, name: str | None = None) -> tuple[str, Trace]:
+    """The format of a trace, and the trace. Raises `InputError` if it is none that is known."""
+    if name is not None and name not in CATALOGUE:
+        raise InputError.of(f"there is no format {name!r}", "--format", CATALOGUE)
+    place = Place(path)
+    files = place.files()
+    if name is None:
+        heads = [first_line(file)[:200] for file in files[:100]]
+        fits = (
+            known
+            for known, form in CATALOGUE.items()
+            if any(form.head.fullmatch(head) for head in heads)
+        )
+        name = next(fits, None)
+    if name is None:
+        refuse(f"is no trace in a format that is read here: {', '.join(CATALOGUE)}", path)
+    if name == goal.NAME and len(files) != 1:
+        refuse(f"has {len(files)} files; GOAL is one", path)
+    return name, CATALOGUE[name].open(place)
