@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from deroute.jobs import Part
@@ -50,12 +52,18 @@ class PortMarks(Part):
 class CongestionPointUse(Part):
     """What the congestion points did, in words and by link class; marks as they were delivered."""
 
+    name: ClassVar[str] = "congestion_point"
+
     says: list[str]
     marked: int
     marked_share: float
     queues: list[MarkUse]
     #: With `probes.links`.
     ports: tuple[PortMarks, ...] = ()
+
+    def scalars(self) -> dict[str, int | float]:
+        """What there is one of in a run."""
+        return {"marked": self.marked, "marked_share": self.marked_share}
 
 
 class SampledQueues(Part):
@@ -87,6 +95,8 @@ class PortSamples(Part):
 class NotificationUse(Part):
     """What congestion points that send notifications did, in words and by link class."""
 
+    name: ClassVar[str] = "notifications"
+
     says: list[str]
     #: Class of service of the notifications.
     service: int
@@ -97,9 +107,15 @@ class NotificationUse(Part):
     #: With `probes.links`.
     ports: tuple[PortSamples, ...] = ()
 
+    def scalars(self) -> dict[str, int]:
+        """What there is one of in a run."""
+        return {"sent": self.sent, "received": self.received, "lost": self.lost}
+
 
 class ReactionPointUse(Part):
     """What the reaction points of hosts did, over the whole run."""
+
+    name: ClassVar[str] = "reaction_point"
 
     says: list[str]
     #: Notifications that hosts heard; each cut a rate.
@@ -111,6 +127,24 @@ class ReactionPointUse(Part):
     limiters_max: int
     #: Lowest rate that a cut left, as a share of the link of a host.
     rate_min: float
+
+    def scalars(self) -> dict[str, int | float]:
+        """What there is one of in a run."""
+        return self.model_dump(exclude={"says"})
+
+
+class AdaptationUse(Part):
+    """What a routing did that adapts by pauses or notifications, over the whole run."""
+
+    name: ClassVar[str] = "adaptation"
+
+    says: list[str]
+    #: How often it did what; the reference of the routing says what these count.
+    counts: dict[str, int]
+
+    def scalars(self) -> dict[str, int | str]:
+        """What there is one of in a run."""
+        return {"says": "; ".join(self.says), **self.counts}
 
 
 class SharedUse(Part):

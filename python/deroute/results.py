@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr
 
 from deroute.ethernet import (
+    AdaptationUse,
     CongestionPointUse,
     FlowControlUse,
     NotificationUse,
@@ -181,6 +182,8 @@ class Outcome(Part):
     notifications: NotificationUse | None = None
     #: What the reaction points of hosts did, if there are any.
     reaction_point: ReactionPointUse | None = None
+    #: What the routing did by what it was told, if it is one that says so.
+    adaptation: AdaptationUse | None = None
 
     _path_kinds: list[str] = PrivateAttr()
     #: What the engine says of each record, beside its arrays; None of one that was not asked for.
@@ -283,18 +286,13 @@ class Outcome(Part):
         for link in self.flow_control.links if self.flow_control else []:
             used = link.model_dump(exclude={"link_class"}, exclude_none=True)
             _flatten(f"flow_control.{link.link_class}", used, flat)
-        if (marks := self.congestion_point) is not None:
-            shares = {"marked": marks.marked, "marked_share": marks.marked_share}
-            _flatten("congestion_point", shares, flat)
-        if (told := self.notifications) is not None:
-            counts = {"sent": told.sent, "received": told.received, "lost": told.lost}
-            _flatten("notifications", counts, flat)
-        if (reaction := self.reaction_point) is not None:
-            _flatten("reaction_point", reaction.model_dump(exclude={"says"}), flat)
+        acted = (self.congestion_point, self.notifications, self.reaction_point, self.adaptation)
+        for part in (part for part in acted if part is not None):
+            _flatten(part.name, part.scalars(), flat)
         for stream in self.streams:
             _flatten(f"streams.{stream.name}", stream.scalars(), flat)
         unknown = {"workload", "streams", "flow_control", "congestion_point"}
-        unknown |= {"notifications", "reaction_point"}
+        unknown |= {"notifications", "reaction_point", "adaptation"}
         unknown |= {name for name in ("trend", "resequencing") if getattr(self, name) is None}
         for name, value in self.model_dump(by_alias=True, exclude=unknown).items():
             named = {item.pop(lists[name]): item for item in value} if name in lists else value

@@ -1,6 +1,7 @@
 //! What a simulation returns. Plain data; times in cycles (with the cycle's length beside them),
 //! loads in phits per host and cycle.
 
+mod adaptation;
 mod notices;
 mod queues;
 mod streams;
@@ -10,6 +11,7 @@ pub use queues::{PauseRow, PauseSeries, QueuePlace, QueueSeries, QueueSide};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::adaptation::AdaptationUse;
 pub use self::notices::{NotificationUse, PortSamples, ReactionPointUse, SampledQueues};
 pub use self::streams::{
     ResequencingUse, Slowdown, SlowdownPercentile, StreamLoad, StreamOutcome, StreamPackets,
@@ -81,6 +83,9 @@ pub struct Outcome {
     /// What the reaction points of hosts did, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reaction_point: Option<ReactionPointUse>,
+    /// What the routing did by what it was told, if it is one that says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptation: Option<AdaptationUse>,
     /// Congestion trees in time, if asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<CongestionSeries>,

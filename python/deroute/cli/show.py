@@ -45,8 +45,8 @@ _SEEDS = "seeds"
 #: Columns in the order in which a narrow terminal does without them.
 _LEAST_IMPORTANT = ("Jain", "hops", "p99 ns", "offered", "seeds")
 _UNLIMITED = 10_000
-#: What flow control did, in words; points for which it is told, at most.
-_SAYS = "flow_control.says"
+#: What flow control and the routing did, in words; points for which it is told, at most.
+_SAYS = {"Flow control": "flow_control.says", "Adaptation": "adaptation.says"}
 _SAID = 20
 
 
@@ -81,25 +81,26 @@ def show(directory: app.Directory, where: app.Pairs = []) -> None:
         console.print(streams)
     if left_out:
         console.print(f"Not shown, for want of width: {', '.join(left_out)}")
-    for line in _flow_control(results, frame):
+    for line in (line for who in _SAYS for line in _said(results, frame, who)):
         console.print(escape(line))
     if results.missing:
         console.print(f"{len(results.missing)} points are not finished")
 
 
-def _flow_control(results: Results, frame: pl.DataFrame) -> list[str]:
-    """What flow control did, in its words: once for all, or for each point, of its first seed."""
-    if _SAYS not in frame.columns:
+def _said(results: Results, frame: pl.DataFrame, who: str) -> list[str]:
+    """What somebody did, in words: once for all, or for each point, of its first seed."""
+    says = _SAYS[who]
+    if says not in frame.columns:
         return []
     axes = [axis for axis in results.experiment.axes if axis != SEED]
-    points = frame.drop_nulls(_SAYS)
+    points = frame.drop_nulls(says)
     said = points.unique(axes, keep="first", maintain_order=True) if axes else points.head(1)
-    if said[_SAYS].n_unique() <= 1:
-        return [f"Flow control: {text}" for text in said[_SAYS].unique()]
+    if said[says].n_unique() <= 1:
+        return [f"{who}: {text}" for text in said[says].unique()]
     keys = said.select(pl.concat_str(axes, separator=", ")).to_series()
-    lines = [f"- {key}: {text}" for key, text in zip(keys, said[_SAYS], strict=True)]
+    lines = [f"- {key}: {text}" for key, text in zip(keys, said[says], strict=True)]
     rest = [f"- and {len(lines) - _SAID} more"] if len(lines) > _SAID else []
-    return ["Flow control", *lines[:_SAID], *rest]
+    return [who, *lines[:_SAID], *rest]
 
 
 def _table(results: Results, frame: pl.DataFrame, less: Sequence[str]) -> Table:

@@ -37,23 +37,24 @@ pub(crate) fn room<M: Machine>(
 
 impl<M: Machine> Datapath<M> {
     /// The queues of a router as its agent sees them.
-    pub(crate) fn sensed(&self, router: u32) -> SensedQueues<'_, M::Control> {
-        let Self { core, control, books, .. } = self;
+    pub(crate) fn sensed(&self, router: u32) -> SensedQueues<'_, M::Control, M::Egress> {
+        let Self { core, control, egress, books, .. } = self;
         let Core { model, outputs, credits, routers, now, .. } = core;
         let (base, now) = (routers[router as usize].port_base, *now);
-        let occupancy = books.occupancy();
-        SensedQueues { model, outputs, credits, control, occupancy, base, now }
+        let (egress, occupancy) = (Some(egress), books.occupancy());
+        SensedQueues { model, outputs, credits, control, egress, occupancy, base, now }
     }
 
     /// Shows queues that have changed to the routing algorithm.
     #[inline]
     pub(crate) fn show_changed(&mut self) {
-        let Self { core, control, books, agents, .. } = self;
+        let Self { core, control, egress, books, agents, .. } = self;
         let Core { model, outputs, credits, routers, now, .. } = core;
         let (control, now, occupancy) = (&*control, *now, books.occupancy());
+        let egress = Some(&*egress);
         agents.show_changed((core.first_router, now), |router| {
             let base = routers[router as usize].port_base;
-            SensedQueues { model, outputs, credits, control, occupancy, base, now }
+            SensedQueues { model, outputs, credits, control, egress, occupancy, base, now }
         });
     }
 
@@ -156,14 +157,15 @@ impl<M: Machine> Datapath<M> {
     /// Asks the routing algorithm where a packet goes.
     #[inline(always)]
     fn decide(&mut self, (input, vc): (usize, u8), packet: u32) -> Hop {
-        let Self { core, agents, control, books, .. } = self;
+        let Self { core, agents, control, egress, books, .. } = self;
         let Core { model, inputs, outputs, credits, routers, pool, now, .. } = core;
         let Input { router, base, .. } = inputs[input];
         let now = *now;
         let state = &mut routers[router as usize];
         let Packet { header, port, size, .. } = &mut pool[packet].packet;
-        let occupancy = books.occupancy();
-        let queues = SensedQueues { model, outputs, credits, control, occupancy, base, now };
+        let (egress, occupancy) = (Some(&*egress), books.occupancy());
+        let queues =
+            SensedQueues { model, outputs, credits, control, egress, occupancy, base, now };
         let mut view = RouterView {
             router: state.id,
             input: PortId((input as u32 - base) as u16),

@@ -45,6 +45,8 @@ pub(crate) trait Inspect {
     fn credit_blocked(&self, base: u32, request: &OutputRequest) -> bool;
     /// Is the output full that a head has requested?
     fn output_full(&self, base: u32, request: &OutputRequest) -> bool;
+    /// What the routing did so far.
+    fn deeds(&self) -> Vec<(&'static str, u64)>;
     /// Has the sender of a VC of an input been told to be silent?
     fn has_stopped(&self, input: u32, vc: u8) -> bool;
     /// Since when the queue of an output for a VC at its other end has been told to be silent, if it has.
@@ -131,6 +133,10 @@ impl<M: Machine> Inspect for Partition<M> {
 
     fn output_full(&self, base: u32, request: &OutputRequest) -> bool {
         self.path.output_full(base, request)
+    }
+
+    fn deeds(&self) -> Vec<(&'static str, u64)> {
+        self.path.agents.routing.deeds()
     }
 
     fn has_stopped(&self, input: u32, vc: u8) -> bool {

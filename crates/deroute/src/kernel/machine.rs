@@ -140,6 +140,9 @@ pub(crate) trait Egress: Sized + Send {
     /// Since when the queue of a port for a VC at its other end has been told to be silent, if it has.
     fn silent_since(&self, port: u32, vc: u8) -> Option<Cycle>;
 
+    /// Is the queue of a port for a VC at its other end told to be silent in this cycle?
+    fn is_silent(&self, port: u32, vc: u8, now: Cycle) -> bool;
+
     /// What left an output by class, where there are congestion points.
     fn marks(&self, port: u32) -> &[MarkRecord];
 

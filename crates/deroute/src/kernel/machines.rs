@@ -100,7 +100,7 @@ impl Choice {
     /// between channels are recorded, `queued` that packets
     /// wait at the outputs though nothing needs that.
     pub(crate) fn of(model: &Model, record: bool, queued: bool) -> Self {
-        let Watches { reconsiders, queues, injections, blocked, transit: _, lengths: _ } =
+        let Watches { reconsiders, queues, injections, blocked, .. } =
             (model.routing.agent)(RouterId(0), 1).watches();
         let watches = reconsiders || queues || injections || blocked;
         let kept = record || model.lengths || model.shares() || model.times.congestion.is_some();

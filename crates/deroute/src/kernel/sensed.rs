@@ -2,26 +2,30 @@
 
 use super::books::occupancy::Occupancy;
 use super::control::Control;
+use super::core::grant::Room;
 use super::core::ports::{Output, OutputRequest, PortKind};
+use super::machine::Egress;
 use super::model::Model;
 use crate::ids::{Cycle, PortId, VcId};
 use crate::routing::Queues;
 use crate::spec::Sensing;
 
 /// The queues of a router whose first port is `base`.
-pub(crate) struct SensedQueues<'a, C> {
+pub(crate) struct SensedQueues<'a, C, E> {
     pub(crate) model: &'a Model,
     pub(crate) outputs: &'a [Output],
     /// `Core::credits`.
     pub(crate) credits: &'a [u32],
     pub(crate) control: &'a C,
+    /// None for packets of the switch itself, which nothing holds.
+    pub(crate) egress: Option<&'a E>,
     /// Kept where they cannot be told from the credits, or where the algorithm compares many ports.
     pub(crate) occupancy: Option<&'a Occupancy>,
     pub(crate) base: u32,
     pub(crate) now: Cycle,
 }
 
-impl<C: Control> SensedQueues<'_, C> {
+impl<C: Control, E: Egress> SensedQueues<'_, C, E> {
     #[inline]
     fn output(&self, port: PortId) -> &Output {
         &self.outputs[self.base as usize + port.index()]
@@ -58,7 +62,7 @@ impl<C: Control> SensedQueues<'_, C> {
     }
 }
 
-impl<C: Control> Queues for SensedQueues<'_, C> {
+impl<C: Control, E: Egress> Queues for SensedQueues<'_, C, E> {
     #[inline]
     fn port(&self, port: PortId) -> u32 {
         let output = self.output(port);
@@ -123,5 +127,18 @@ impl<C: Control> Queues for SensedQueues<'_, C> {
         let output = self.output(port);
         let request = OutputRequest { size, vc: vc.0, ..OutputRequest::default() };
         output.kind != PortKind::Link || C::has_room(self.model, output, self.credits, request)
+    }
+
+    fn is_paused(&self, port: PortId, vc: VcId) -> bool {
+        let output = self.base + u32::from(port.0);
+        self.egress.is_some_and(|egress| egress.is_silent(output, vc.0, self.now))
+    }
+
+    fn takes(&self, port: PortId, vc: VcId, size: u16) -> bool {
+        let (output, at) = (self.output(port), (self.base + u32::from(port.0), self.now));
+        let request = OutputRequest { size, vc: vc.0, ..OutputRequest::default() };
+        let space =
+            |egress: &E| matches!(egress.space(self.model, output, at, request), Room::Enough);
+        self.fits(port, vc, size) && self.egress.is_none_or(space)
     }
 }

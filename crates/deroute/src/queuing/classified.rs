@@ -60,6 +60,14 @@ impl Queues for OwnQueues<'_> {
     fn fits(&self, port: PortId, vc: VcId, size: u16) -> bool {
         self.queues.fits(port, self.own(vc), size)
     }
+
+    fn is_paused(&self, port: PortId, vc: VcId) -> bool {
+        self.queues.is_paused(port, self.own(vc))
+    }
+
+    fn takes(&self, port: PortId, vc: VcId, size: u16) -> bool {
+        self.queues.takes(port, self.own(vc), size)
+    }
 }
 
 impl OwnQueues<'_> {

@@ -181,6 +181,12 @@ hooks! {
         /// Appends the state of a router at the beginning of cycle `now`, a value for each gauge.
         fn read(&mut self, _router: RouterId, _now: Cycle, _values: &mut Vec<f64>) {}
 
+        /// What it did so far, by name: counts that add up over all routers. Nothing if it has nothing to
+        /// say, and zeros if it could have acted and did not.
+        fn deeds(&self) -> Vec<(&'static str, u64)> {
+            Vec::new()
+        }
+
         /// Bytes that it keeps for its routers, as many for each: a part of the footprint of a run.
         fn bytes(&self) -> usize {
             0

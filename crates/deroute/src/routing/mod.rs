@@ -6,6 +6,7 @@
 //! through it.
 
 pub mod acor;
+mod conditional;
 mod counters;
 mod header;
 mod hooks;
@@ -82,6 +83,16 @@ pub trait Queues {
     fn fits(&self, _port: PortId, _vc: VcId, _size: u16) -> bool {
         true
     }
+
+    /// Has the other end told one VC to be silent? Never where the flow control has no pauses.
+    fn is_paused(&self, _port: PortId, _vc: VcId) -> bool {
+        false
+    }
+
+    /// Is there room for a packet in the output, and at the other end of one VC?
+    fn takes(&self, port: PortId, vc: VcId, size: u16) -> bool {
+        self.fits(port, vc, size)
+    }
 }
 
 /// What an algorithm sees of its router.
@@ -131,6 +142,17 @@ pub struct Watches {
     pub injections: bool,
     /// [`Routing::injection`] with [`Injection::Blocked`]; needs `reconsiders`.
     pub blocked: bool,
+    /// What of the flow control it decides by.
+    pub signal: Option<Signal>,
+}
+
+/// What a flow control tells a routing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// [`Queues::is_paused`].
+    Pauses,
+    /// [`Queues::takes`], by credits.
+    Credits,
 }
 
 /// Packets in transit just [`follow`] their path.
@@ -242,6 +264,8 @@ catalogue! {
     Ecmp => ecmp::EcmpSpec,
     /// Up a fat tree by the credits, with restrictions.
     UpAdaptive => up_adaptive::UpAdaptiveSpec,
+    /// MAR-bP: minimal unless the output is paused.
+    MarBp => mar_bp::MarBpSpec,
 }
 
 /// The next hop of a packet whose path is decided: towards the intermediate router in phase A,

@@ -8,6 +8,7 @@ pub use super::acor::{AcorScope, AcorSequence, AcorSpec, Thresholds};
 pub use super::counters::CountMode;
 pub use super::dimwar::DimWarClasses;
 pub use super::lian::Decision;
+pub use super::mar_bp::{Alternatives, PausedBy};
 pub use super::mod_k::Number;
 pub use super::o1turn::Orders;
 pub use super::parameters::*;

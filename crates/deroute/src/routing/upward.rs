@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    AgentFactory, Fabric, Header, Hop, Plan, RouterView, Routing, VcNeed, Watches, require_tree,
+    AgentFactory, Fabric, Header, Hop, Plan, RouterView, Routing, Signal, VcNeed, Watches,
+    require_tree,
 };
 use crate::ids::{RouterId, VcId};
 use crate::spec::SpecError;
@@ -34,6 +35,16 @@ pub(super) trait Climb: Send {
     /// Does it choose again while the packet is blocked?
     fn redecides(&self) -> bool {
         false
+    }
+
+    /// See [`Watches::signal`].
+    fn signal(&self) -> Option<Signal> {
+        None
+    }
+
+    /// See [`Routing::deeds`].
+    fn deeds(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
     }
 
     /// See [`Routing::bytes`].
@@ -67,7 +78,12 @@ impl<C: Climb> Routing for Upward<C> {
 
     fn watches(&self) -> Watches {
         let redecides = self.climb.redecides();
-        Watches { reconsiders: redecides, transit: redecides, ..Watches::default() }
+        let signal = self.climb.signal();
+        Watches { reconsiders: redecides, transit: redecides, signal, ..Watches::default() }
+    }
+
+    fn deeds(&self) -> Vec<(&'static str, u64)> {
+        self.climb.deeds()
     }
 
     fn bytes(&self) -> usize {

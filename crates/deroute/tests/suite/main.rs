@@ -4,6 +4,7 @@ mod adaptive;
 mod anchors;
 mod bad_input;
 mod classes;
+mod conditional;
 mod conformance;
 mod congestion;
 mod congestion_point;

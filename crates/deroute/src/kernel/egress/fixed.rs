@@ -117,6 +117,10 @@ impl Egress for Fixed {
         Vec::new()
     }
 
+    fn is_silent(&self, _port: u32, _vc: u8, _now: Cycle) -> bool {
+        false
+    }
+
     fn silent_since(&self, _port: u32, _vc: u8) -> Option<Cycle> {
         None
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Fixed;
 use super::output_queues::{OutputQueues, Waiting};
 use super::sampling::{Sampling, Told};
 use crate::ids::{PortId, VcId};
@@ -93,7 +94,9 @@ impl<C: Control, H: Hosts, B: Books> Switches<'_, C, H, B> {
             return Hop { port, vc: VcId(0), position: 0 };
         }
         let (control, occupancy) = (&**control, books.occupancy());
-        let queues = SensedQueues { model, outputs, credits, control, occupancy, base, now };
+        let egress = None::<&Fixed>;
+        let queues =
+            SensedQueues { model, outputs, credits, control, egress, occupancy, base, now };
         let mut view = RouterView {
             router: state.id,
             input: PortId((out - base) as u16),

@@ -465,6 +465,13 @@ impl Egress for Queued {
         (state.paused >> queue & 1 == 1).then_some(since)
     }
 
+    fn is_silent(&self, port: u32, vc: u8, now: Cycle) -> bool {
+        let (state, queue) = (&self.queues.ports[port as usize], self.queues.queue_of(vc));
+        let until = || self.silences.until(state.queues as usize + usize::from(queue));
+        // Silences that end by themselves are ended when somebody looks.
+        state.paused >> queue & 1 == 1 && (!self.queues.plan.silence_ends || until() > now)
+    }
+
     fn run<M: Machine<Egress = Self>>(path: &mut Datapath<M>, mut freed: impl FnMut(&Core, u32)) {
         let Datapath { core, agents, control, egress, hosts, books } = path;
         let Queued { queues, due, sampling, pacing, .. } = egress;

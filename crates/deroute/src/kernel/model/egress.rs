@@ -9,7 +9,7 @@ use crate::ids::{PortId, RouterId};
 use crate::kernel::egress::schedule::Schedule;
 use crate::queuing::Flows;
 use crate::reaction::{self, ReactionPlan};
-use crate::routing::Routing;
+use crate::routing::{Routing, Signal};
 use crate::spec::{Forwarding, Scale, Sensing, SpareVcs, Spec, SpecError};
 use crate::switch::{Crossbar, Matching, SwitchPlan};
 use crate::topology::{Peer, Topology};
@@ -191,6 +191,19 @@ pub(super) fn check(
     if network.sensing == Sensing::Waiting && classes > 1 {
         let message = "what a packet waits for its link depends on its class of service";
         return refuse("network.sensing", message, &["both", "output", "downstream"]);
+    }
+    match (agent.watches().signal, pause) {
+        (Some(Signal::Pauses), None) => {
+            let message = "this routing decides by pauses, and credits know none";
+            let choices = ["network.flow_control.pfc", "network.flow_control.pause"];
+            return refuse("network.flow_control", message, &choices);
+        }
+        (Some(Signal::Credits), Some(_)) => {
+            let message =
+                "this routing decides by credits, and a flow control that pauses has none";
+            return refuse("network.flow_control", message, &["network.flow_control.credits"]);
+        }
+        _ => {}
     }
     let Some(plan) = pause else {
         if nic {

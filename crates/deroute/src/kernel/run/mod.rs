@@ -1,5 +1,6 @@
 //! Running a network: warm-up, measurement, windows of time, checks on the way.
 
+mod adaptation;
 pub(crate) mod agent_samples;
 mod checks;
 pub(crate) mod congestion;

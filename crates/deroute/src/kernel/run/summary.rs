@@ -58,9 +58,7 @@ pub(crate) fn outcome<M: Machine>(
     let network = &running.network();
     let model = network.model;
     let mut total = Collector::new();
-    for core in network.cores() {
-        total.merge(&core.collector);
-    }
+    network.cores().for_each(|core| total.merge(&core.collector));
     let (sums, cycles) = (total.sums(), total.to - total.from);
     let hosts = model.topology.hosts();
     // A run that ends has no steady state to know anything of.
@@ -122,6 +120,7 @@ pub(crate) fn outcome<M: Machine>(
         congestion_point: super::marks::outcome(network, &total, every_link),
         notifications: super::notices::outcome(network, &total, every_link),
         reaction_point: super::notices::reactions(network),
+        adaptation: super::adaptation::outcome(network),
         congestion: running.trees.as_ref().map(|trees| trees.record_from(total.from)),
         queues: None,
         pauses: super::pauses::record(network, total.from, total.to),

@@ -1,5 +1,6 @@
 //! What is wrong with a spec is said with its path, the value found, and what would be accepted.
 
+mod adaptive;
 mod ethernet;
 mod networks;
 mod probes;

@@ -30,7 +30,7 @@ fn compare(spec: &Spec) -> Result<Outcome, String> {
     checked.map_err(|difference| format!("{difference}\n\n{}", support::show(&spec)))
 }
 
-fn agree(spec: &Spec) -> Outcome {
+pub fn agree(spec: &Spec) -> Outcome {
     compare(spec).unwrap_or_else(|difference| panic!("{difference}"))
 }
 

@@ -336,8 +336,7 @@ impl Queued<'_> {
         if self.net.sensing != Sensing::Waiting {
             return 0;
         }
-        let wire = &self.router.outputs[port.index()].wire;
-        wire.backlog(self.now).saturating_sub(self.net.pipeline)
+        self.router.outputs[port.index()].wire.backlog(self.now).saturating_sub(self.net.pipeline)
     }
 
     fn sum(&self, port: PortId, vcs: impl Iterator<Item = usize>) -> u32 {
@@ -387,5 +386,15 @@ impl Queues for Queued<'_> {
             return self.taken(port, vc) == 0;
         }
         u32::from(size) <= self.router.free(self.net, port.index(), vc.index())
+    }
+
+    fn is_paused(&self, port: PortId, vc: VcId) -> bool {
+        self.router.outputs[port.index()].wire.is_silent(&self.net.links, vc.index(), self.now)
+    }
+
+    fn takes(&self, port: PortId, vc: VcId, size: u16) -> bool {
+        let wish = Wish { port: port.index(), vc: vc.index(), position: None };
+        let backlog = self.router.backlog(self.net, wish, self.now) + u64::from(size);
+        self.fits(port, vc, size) && backlog <= self.net.output_buffer
     }
 }

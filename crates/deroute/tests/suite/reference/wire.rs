@@ -128,6 +128,11 @@ impl Wire {
         if whole { 0..self.queues.len() } else { queue..queue + 1 }
     }
 
+    /// Is the queue of a VC silent in this cycle?
+    pub(super) fn is_silent(&self, links: &Links, vc: usize, now: u32) -> bool {
+        self.silent_until[links.queue_of(vc)] > now
+    }
+
     /// Queues that are silent in this cycle, and all.
     pub(super) fn silent(&self, now: u32) -> (u32, u32) {
         let silent = self.silent_until.iter().filter(|until| **until > now).count();

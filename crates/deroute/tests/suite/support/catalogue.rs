@@ -1,7 +1,7 @@
 //! Every routing, pattern, injection and packet size that a spec can ask for, with its variants.
 
 /// Routing algorithms, as TOML values.
-pub const ROUTINGS: [&str; 40] = [
+pub const ROUTINGS: [&str; 42] = [
     "{ minimal = {} }",
     "{ valiant = {} }",
     "{ valiant = { own_group = false } }",
@@ -54,6 +54,8 @@ pub const ROUTINGS: [&str; 40] = [
        hops = 'consecutive', vc_use = 'next-feasible' } }",
     "{ valiant = { phase_a = '-g-', vc_use = 'compact' } }",
     "{ ugal = { phase_a = 'lg-', restricted = true, redecide = true, vc_use = 'compact' } }",
+    "{ mar_bp = { paused = 'credits' } }",
+    "{ mar_bp = { paused = 'credits', redecide = true, vc_use = 'compact' } }",
 ];
 
 /// Patterns that need groups, as TOML values.
@@ -202,7 +204,7 @@ pub const LATTICES: [&str; 7] = [
 ];
 
 /// Routings of a lattice.
-pub const LATTICE_ROUTINGS: [&str; 33] = [
+pub const LATTICE_ROUTINGS: [&str; 35] = [
     "{ minimal = {} }",
     "{ valiant = {} }",
     "{ valiant = { restricted = true, recompute = true } }",
@@ -237,6 +239,8 @@ pub const LATTICE_ROUTINGS: [&str; 33] = [
     "{ ugal = { phase_a = { acor = { per = 'packet' } }, restricted = false } }",
     "{ piggyback = { flag_threshold = 3, \
        ugal = { phase_a = { acor = { interval = 50, raise = [2, 5] } } } } }",
+    "{ mar_bp = { paused = 'credits', redecide = true } }",
+    "{ mar_bp = { paused = 'credits', alternatives = 'minimal' } }",
 ];
 
 /// Patterns of a lattice; not every lattice has all of them.
@@ -278,7 +282,7 @@ pub const TREES: [&str; 9] = [
 ];
 
 /// Routings of a fat tree.
-pub const TREE_ROUTINGS: [&str; 18] = [
+pub const TREE_ROUTINGS: [&str; 20] = [
     "{ minimal = {} }",
     "{ mod_k = {} }",
     "{ mod_k = { of = 'source' } }",
@@ -297,6 +301,8 @@ pub const TREE_ROUTINGS: [&str; 18] = [
     "{ up_adaptive = { ties = 'random', redecide = true } }",
     "{ up_adaptive = { trigger = '2TH', low = 0.5, high = 0.7, redecide = true } }",
     "{ up_adaptive = { trigger = '2TH', stages = [1], delta = 2, low = 0.7, high = 1.0 } }",
+    "{ mar_bp = { paused = 'credits' } }",
+    "{ mar_bp = { paused = 'credits', alternatives = 'minimal', redecide = true } }",
 ];
 
 /// Queuing schemes; the first is none.
