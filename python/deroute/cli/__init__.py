@@ -22,7 +22,7 @@ from deroute.cli import (
     tables,
     topology,
 )
-from deroute.cli.trace import convert, info, nas, record, scale
+from deroute.cli.trace import convert, info, nas, record, scale, transformer
 
 #: Every command, in the order of `deroute --help`.
 COMMANDS: Sequence[Callable[..., Any]] = (
@@ -45,7 +45,14 @@ COMMANDS: Sequence[Callable[..., Any]] = (
 GROUPS: Mapping[str, tuple[str, Sequence[Callable[..., Any]]]] = {
     "trace": (
         "Record, describe and change what programs do.",
-        (record.record, info.info, convert.convert, scale.scale, nas.nas),
+        (
+            record.record,
+            info.info,
+            convert.convert,
+            scale.scale,
+            nas.nas,
+            transformer.transformer,
+        ),
     ),
 }
 
