@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deroute.errors import InputError
-from deroute.trace import goal, text, time_independent
+from deroute.trace import goal, simai, text, time_independent
 from deroute.trace.ops import Trace
 from deroute.trace.places import Place, first_line, refuse
 
@@ -27,6 +27,7 @@ class Format:
 CATALOGUE: Mapping[str, Format] = {
     text.NAME: Format(text.TextTrace, re.compile(r"mpi-trace 1\s*")),
     goal.NAME: Format(goal.GoalTrace, re.compile(r"\s*(num_ranks\b|//|/\*).*"), in_order=False),
+    simai.NAME: Format(simai.SimaiTrace, simai.HEAD),
     time_independent.NAME: Format(
         time_independent.TimeIndependentTrace, re.compile(r"\d+ (init|compute|comm_size)\b.*")
     ),
