@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import tarfile
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from deroute.cli import app
@@ -329,3 +333,33 @@ def test_what_is_wrong_with_layers_is_told(text: str, words: str, tmp_path: Path
     result = trace("info", tmp_path / "layers.txt")
     assert result.exit_code == 2, result.output
     assert words in result.output
+
+
+_WORDS = (
+    "0 1 -1 -2 7 99999999999999999999 send irecv recv wait waitany allreduce ialltoallv comm"
+    " finalize freecomm sendrecv <0,0,8 0<0,0,8 0,1 barrier bcast num_ranks rank { } calc l1: l1"
+    " requires 5b to from tag cpu // /* */ compute init waitall alltoallv 0,0"
+)
+TEXTS = st.lists(
+    st.lists(st.sampled_from(_WORDS.split()), max_size=8).map(" ".join), max_size=12
+).map("\n".join)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "mpi-trace 1\nrank 0 of 1\n",
+        "num_ranks 2\nrank 0 {\n",
+        "0 init\n",
+        "X model_parallel_NPU_group: 1 all_gpus: 1\n",
+    ],
+)
+@settings(max_examples=60)
+@given(text=TEXTS)
+def test_any_text_is_a_trace_or_an_error(head: str, text: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "trace").write_text(head + text)
+        with suppress(InputError):
+            _, opened = formats.open_trace(Path(folder))
+            summary(opened)
+            FreeNetwork(opened).run()

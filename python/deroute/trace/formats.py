@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deroute.errors import InputError
-from deroute.trace import goal, simai, text, time_independent
+from deroute.trace import chakra, goal, simai, text, time_independent
 from deroute.trace.ops import Trace
 from deroute.trace.places import Place, first_line, refuse
 
@@ -22,12 +22,25 @@ class Format:
     head: re.Pattern[str]
     #: Operations stand in the order in which a rank does them.
     in_order: bool = True
+    #: A trace is one file.
+    alone: bool = False
+    #: What the names of the files look like, if that tells.
+    files: re.Pattern[str] | None = None
+
+    def fits(self, file: Path, head: str) -> bool:
+        """Whether a file with this first line is of the format."""
+        if self.files is not None:
+            return self.files.fullmatch(file.name) is not None
+        return self.head.fullmatch(head) is not None
 
 
 CATALOGUE: Mapping[str, Format] = {
     text.NAME: Format(text.TextTrace, re.compile(r"mpi-trace 1\s*")),
-    goal.NAME: Format(goal.GoalTrace, re.compile(r"\s*(num_ranks\b|//|/\*).*"), in_order=False),
-    simai.NAME: Format(simai.SimaiTrace, simai.HEAD),
+    goal.NAME: Format(
+        goal.GoalTrace, re.compile(r"\s*(num_ranks\b|//|/\*).*"), in_order=False, alone=True
+    ),
+    chakra.NAME: Format(chakra.ChakraTrace, re.compile(".*"), in_order=False, files=chakra.FILES),
+    simai.NAME: Format(simai.SimaiTrace, simai.HEAD, alone=True),
     time_independent.NAME: Format(
         time_independent.TimeIndependentTrace, re.compile(r"\d+ (init|compute|comm_size)\b.*")
     ),
@@ -41,15 +54,16 @@ def open_trace(path: Path, name: str | None = None) -> tuple[str, Trace]:
     place = Place(path)
     files = place.files()
     if name is None:
-        heads = [first_line(file)[:200] for file in files[:100]]
+        heads = [(file, first_line(file)[:200]) for file in files[:100]]
         fits = (
             known
             for known, form in CATALOGUE.items()
-            if any(form.head.fullmatch(head) for head in heads)
+            if any(form.fits(file, head) for file, head in heads)
+            and (len(files) == 1 or not form.alone)
         )
         name = next(fits, None)
     if name is None:
         refuse(f"is no trace in a format that is read here: {', '.join(CATALOGUE)}", path)
-    if name == goal.NAME and len(files) != 1:
-        refuse(f"has {len(files)} files; GOAL is one", path)
+    if CATALOGUE[name].alone and len(files) != 1:
+        refuse(f"has {len(files)} files; a trace of {name} is one", path)
     return name, CATALOGUE[name].open(place)

@@ -87,3 +87,14 @@ def _compressed(file: Path) -> Iterator[str]:
 def first_line(file: Path) -> str:
     """The beginning of a file."""
     return next(lines(file), "")
+
+
+def data(file: Path) -> bytes:
+    """All that is in a file, unpacked."""
+    try:
+        if file.suffix == ".gz":
+            with gzip.open(file) as stream:
+                return stream.read()
+        return file.read_bytes()
+    except (EOFError, OSError) as error:
+        refuse(f"cannot be read: {error}", file)

@@ -67,10 +67,7 @@ class SimaiTrace:
     """A file of layers, the same for all ranks."""
 
     def __init__(self, place: Place) -> None:
-        files = place.files()
-        if len(files) != 1:
-            refuse(f"has {len(files)} files; layers are one", place.path)
-        self._file = files[0]
+        (self._file,) = place.files()
         rows = enumerate(lines(self._file), 1)
         _, head = next(rows, (1, ""))
         given = {key: int(value) for key, value in _PAIR.findall(head)}

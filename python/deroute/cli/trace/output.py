@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deroute.errors import InputError
-from deroute.trace import goal, text, writing
+from deroute.trace import chakra, goal, text, writing
 from deroute.trace.ops import Trace
 from deroute.writing import whole
 
@@ -18,6 +18,8 @@ def put(trace: Trace, to: Path, form: str, notes: Sequence[str] = ()) -> str:
     """Write a trace to a folder, or to a file if it is GOAL; what has been written, in words."""
     if form not in FORMATS:
         raise InputError.of(f"there is no format {form!r} to write", "--into", FORMATS)
+    if form == text.NAME and isinstance(trace, chakra.ChakraTrace):
+        raise InputError.of("graphs become graphs", "--into", [goal.NAME])
     if form == text.NAME:
         writing.write(trace, writing.empty(to, "--to"), notes)
     else:
@@ -25,5 +27,8 @@ def put(trace: Trace, to: Path, form: str, notes: Sequence[str] = ()) -> str:
             raise InputError.of(f"{to} is there already", "--to")
         to.parent.mkdir(parents=True, exist_ok=True)
         with whole(to) as draft, draft.open("w", encoding="ascii") as out:
-            goal.write(trace, out, notes)
+            if isinstance(trace, chakra.ChakraTrace):
+                chakra.write(trace, out, notes)
+            else:
+                goal.write(trace, out, notes)
     return f"{to}: {trace.ranks:,} ranks, {form}"

@@ -1,0 +1,174 @@
+"""Graphs of Chakra: read whatever kind of number they have, and written as GOAL."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner, Result
+
+from deroute.cli import app
+from deroute.errors import InputError
+from deroute.trace import formats
+from deroute.trace.chakra import ChakraTrace
+from deroute.trace.ops import Collective, Communicator, Compute, Receive, Send
+from deroute.trace.places import Place
+
+COMPUTE, SEND, RECEIVE, COLLECTIVE = 4, 5, 6, 7
+#: Fields of numbers in attributes: int32, int64, uint64, sint64.
+INT32, INT64, UINT64, SINT64 = 7, 9, 13, 17
+
+
+def varint(value: int) -> bytes:
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def field(number: int, value: int | bytes) -> bytes:
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def node(number: int, kind: int, needs: list[int], *rest: bytes, us: int = 0) -> bytes:
+    """A message with its length; what a node needs is packed."""
+    parts = [field(1, number), field(3, kind), *rest]
+    if needs:
+        parts.append(field(5, b"".join(map(varint, needs))))
+    if us:
+        parts.append(field(7, us))
+    content = b"".join(parts)
+    return varint(len(content)) + content
+
+
+def attribute(name: str, value: int | str, number: int = INT64) -> bytes:
+    encoded: int | bytes = value.encode() if isinstance(value, str) else value
+    if isinstance(value, int) and number == SINT64:
+        encoded = 2 * value
+    return field(
+        10, field(1, name.encode()) + field(29 if isinstance(value, str) else number, encoded)
+    )
+
+
+HEAD = varint(2) + field(1, 0)
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Path:
+    """Two ranks of three: one computes, then sends; all add up, two of them more."""
+    size = attribute("comm_size", 24, UINT64)
+    named = attribute("pg_name", "1")
+    files = [
+        HEAD
+        + node(5, COMPUTE, [], attribute("num_ops", 2000, SINT64))
+        + node(2, SEND, [5], size, attribute("comm_dst", 1, INT32), attribute("comm_tag", 7, INT32))
+        + node(9, COLLECTIVE, [2], attribute("comm_type", 0), size),
+        HEAD
+        + node(0, RECEIVE, [], size, attribute("comm_src", 0), attribute("comm_tag", 7))
+        + node(1, COLLECTIVE, [0], attribute("comm_type", 0), size)
+        + node(2, COLLECTIVE, [1], attribute("comm_type", 2), size, named),
+        HEAD
+        + node(0, COLLECTIVE, [1], attribute("comm_type", 0), size)
+        + node(1, COMPUTE, [], us=3)
+        + node(2, COLLECTIVE, [0], attribute("comm_type", 2), size, named),
+    ]
+    for rank, content in enumerate(files):
+        (tmp_path / f"step.{rank}.et").write_bytes(content)
+    (tmp_path / "groups.json").write_text('{"1": [2, 1]}')
+    return tmp_path
+
+
+def test_graphs_are_read(stage: Path) -> None:
+    name, opened = formats.open_trace(stage)
+    assert (name, opened.ranks) == ("chakra", 3)
+    opened = ChakraTrace(Place(stage), stage / "groups.json", 1e9)
+    assert list(opened.program(0)) == [
+        Compute(2000),
+        Send(1, 24, 7),
+        Collective("allreduce", bytes=(24,)),
+    ]
+    assert list(opened.program(1)) == [
+        Communicator(1, (2, 1)),
+        Receive(0, 24, 7),
+        Collective("allreduce", bytes=(24,)),
+        Collective("allgather", 1, bytes=(24,)),
+    ]
+    assert list(opened.program(2))[2] == Compute(3000)
+
+
+def trace(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["trace", *map(str, arguments)])
+
+
+def test_graphs_become_goal(stage: Path) -> None:
+    to = stage / "step.goal"
+    options = ("--groups", stage / "groups.json", "--flops", "1e9")
+    result = trace("convert", stage, "--to", to, *options)
+    assert result.exit_code == 0, result.output
+    text = to.read_text()
+    assert "n5: calc 2000\nn2: send 24b to 1 tag 7\n" in text
+    assert "n2 requires n5\n" in text
+    # The last rank's all-reduce stands before the computation that it needs.
+    assert "n0m1 requires n1\n" in text.partition("rank 2")[2]
+    found = json.loads(trace("info", to, "--json").stdout)
+    # A message, an all-reduce of three, an all-gather of two.
+    assert found["messages"] == 1 + 4 + 2
+    assert found["unmatched"] == []
+    assert (
+        "graphs become graphs" in trace("convert", stage, "--to", "x", "--into", "mpi-trace").output
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (HEAD + b"\x05\x01", "step.0.et: byte 4: the file ends within a node"),
+        (HEAD + node(1, COMPUTE, []) * 2, "there are two nodes 1"),
+        (HEAD + node(1, SEND, [], attribute("comm_dst", 9)), "comm_dst 9 is not from 0 to 2"),
+        (HEAD + node(1, COLLECTIVE, [], attribute("comm_type", 12)), "comm_type 12 is not"),
+        (b"\xff" * 12, "a number of more than 10 bytes"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_byte(content: bytes, words: str, stage: Path) -> None:
+    (stage / "step.0.et").write_bytes(content)
+    result = trace("info", stage)
+    assert result.exit_code == 2, result.output
+    assert words in result.output
+
+
+def test_what_is_wrong_with_groups_and_needs_is_told(stage: Path) -> None:
+    groups = stage / "groups.json"
+    to = stage / "step.goal"
+    for text, words in (
+        ("[1", "cannot be read"),
+        ("[1]", "is no table of groups"),
+        ('{"1": [1, 1]}', "no list of different ranks"),
+        ('{"1": [1, 3]}', "ranks that are not below 3"),
+        ('{"2": [1, 2]}', "there is no group '1'"),
+        ('{"1": [0, 1]}', "rank 2 is not in group '1'"),
+    ):
+        groups.write_text(text)
+        result = trace("convert", stage, "--to", to, "--groups", groups)
+        assert result.exit_code == 2, result.output
+        assert words in result.output
+    (stage / "step.0.et").write_bytes(HEAD + node(1, COMPUTE, [77]))
+    assert "node 1 needs 77, which is not there" in trace("convert", stage, "--to", to).output
+    (stage / "step.1.et").unlink()
+    assert "has nothing of rank 1 of 2" in trace("info", stage).output
+
+
+@given(st.binary(max_size=80))
+def test_any_bytes_are_a_graph_or_an_error(content: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "step.0.et").write_bytes(HEAD + content)
+        opened = ChakraTrace(Place(Path(folder)))
+        with suppress(InputError):
+            list(opened.program(0))
