@@ -13,7 +13,7 @@ RUST := Cargo.toml Cargo.lock $(SOURCES) $(shell find crates -name Cargo.toml)
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large bench generate generated lock clean
+.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large dist bench generate generated lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -53,6 +53,13 @@ test-openflow-large: $(VENV)/built # The same for 876 switches, and with real fr
 	$(BIN)/python tools/openflow_large.py
 	$(BIN)/python tools/openflow_frames.py
 
+dist: $(VENV)/developed ## Build the packages into dist, install the wheel elsewhere and draw a figure with it
+	rm -rf dist
+	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+	$(BIN)/maturin sdist --out dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python tools/packages.py
+
 bench: ## Measure the speed of the engine
 	cargo bench --locked --package deroute
 
@@ -66,7 +73,7 @@ lock: $(VENV)/developed ## Pin the versions of all Python packages anew
 	$(BIN)/pip freeze --exclude-editable > constraints.txt
 
 clean: ## Remove everything that was built
-	rm -rf $(VENV) target python/deroute/_engine*.so
+	rm -rf $(VENV) dist target python/deroute/_engine*.so
 
 $(VENV)/bin/pip:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'

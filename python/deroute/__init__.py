@@ -34,6 +34,9 @@ from deroute.experiment import Experiment, Point
 from deroute.frame import Results, load_results
 from deroute.results import Outcome
 
+#: Version of the lab and of the engine.
+__version__ = VERSION
+
 __all__ = [
     "VERSION",
     "Experiment",
@@ -44,6 +47,7 @@ __all__ = [
     "Results",
     "SimulationError",
     "SpecError",
+    "__version__",
     "check",
     "load_results",
     "simulate",

@@ -31,7 +31,9 @@ class SpecError(ValueError):
 class SimulationError(RuntimeError):
     """A simulation stopped because of what it found: a deadlock or a broken invariant."""
 
-def check(spec: str) -> tuple[int, int | None, int, tuple[int, int, int] | None]: ...
+def check(
+    spec: str,
+) -> tuple[int, int | None, int, tuple[int, int, int] | None, list[tuple[str, int]]]: ...
 def simulate(
     spec: str,
     threads: int = 1,

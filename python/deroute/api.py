@@ -30,12 +30,14 @@ class Footprint:
     message_phits: int = 0
     #: Times beside the warm-up; None if the spec does not fix it.
     ramp: Ramp | None = None
+    #: What the spec leaves to the engine: paths, and values in VCs or phits.
+    filled: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def of(cls, text: str) -> Footprint:
         """Of a canonical spec."""
-        fixed, worst, phits, times = _engine.check(text)
-        return cls(fixed, worst, phits, None if times is None else Ramp(*times))
+        fixed, worst, phits, times, filled = _engine.check(text)
+        return cls(fixed, worst, phits, None if times is None else Ramp(*times), tuple(filled))
 
 
 def check(spec: Mapping[str, Any] | Path | str) -> Footprint:

@@ -32,7 +32,7 @@ class Checked:
     points: Sequence[Point]
     #: Further points, with which these are compared.
     references: Sequence[Point]
-    #: The largest of them.
+    #: The largest of them; it says what all of them leave to the engine.
     footprint: Footprint
     #: What is possible and yet doubtful.
     warnings: Sequence[Problem]
@@ -84,6 +84,7 @@ def check_experiment(experiment: Experiment, known: Sequence[Problem] = ()) -> C
         max(each.fixed_bytes for each in prints),
         None if None in worst else max(each for each in worst if each is not None),
         max(each.message_phits for each in prints),
+        filled=tuple(dict.fromkeys(entry for each in prints for entry in each.filled)),
     )
     of_points = [(point, known_prints[_without_seed(point)]) for point in points]
     ramps = [(point, footprint.ramp) for point, footprint in of_points]

@@ -231,7 +231,7 @@ def test_a_change_during_the_measurement_is_fine(tmp_path: Path) -> None:
         ("p = 2", 'p = "two"', "network.topology.dragonfly.p", "is not a whole number from 0 to"),
         ("h = 2", "h = -1", "network.topology.dragonfly.h", "-1 is not a whole number from 0 to"),
         ("load = 0.3\n", 'load = "much"\n', "traffic.load", "is not a number"),
-        ("vcs = 4", "vcs = 400", "network.links.local.vcs", "400 is not a whole number from 0 to"),
+        ("vcs = 4", "vcs = 400", "network.links.local.vcs", "400 is not a whole number from 1 to"),
         ("[base.run]\n", "[base.run]\nseed = true\n", "run.seed", "true is not a whole number"),
     ],
 )

@@ -13,13 +13,14 @@ use crate::{arrays, errors};
 /// Signals are checked and the caller is told at most this often.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Memory in bytes, phits of all messages, and the times of [`check`].
-type Known = (u64, Option<u64>, u64, Option<(u64, u64, u64)>);
+/// Memory in bytes, phits of all messages, the times of [`check`], and what was left to the engine.
+type Known = (u64, Option<u64>, u64, Option<(u64, u64, u64)>, Vec<(String, u32)>);
 
 /// Builds the network of `spec` (JSON) without simulating it. Returns the bytes of memory that it
 /// takes at once, those with every queue full (`None` if a queue is unlimited), the phits of
-/// all messages, and, where the spec fixes a warm-up, the cycles that it lasts, those of a round trip,
-/// and those in which a link fills the largest buffer.
+/// all messages, where the spec fixes a warm-up, the cycles that it lasts, those of a round trip,
+/// and those in which a link fills the largest buffer, and the paths and values of what the spec leaves to the
+/// engine.
 #[pyfunction]
 pub fn check(py: Python<'_>, spec: &str) -> PyResult<Known> {
     let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
@@ -27,7 +28,8 @@ pub fn check(py: Python<'_>, spec: &str) -> PyResult<Known> {
     let footprint = simulation.footprint();
     let worst_bytes = Some(footprint.worst_bytes).filter(|bytes| *bytes < u64::MAX);
     let times = simulation.ramp().map(|ramp| (ramp.warmup, ramp.round_trip, ramp.fill));
-    Ok((footprint.fixed_bytes, worst_bytes, footprint.message_phits, times))
+    let filled = simulation.filled().to_vec();
+    Ok((footprint.fixed_bytes, worst_bytes, footprint.message_phits, times, filled))
 }
 
 /// Simulates `spec` (JSON) without holding the GIL. Returns the outcome's scalars as JSON and its

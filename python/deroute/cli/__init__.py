@@ -9,7 +9,9 @@ from deroute.cli import app as _app
 from deroute.cli import (
     check,
     compare,
+    examples,
     export,
+    new,
     plot,
     point,
     repair,
@@ -26,6 +28,8 @@ from deroute.cli.trace import convert, info, nas, record, scale, transformer
 
 #: Every command, in the order of `deroute --help`.
 COMMANDS: Sequence[Callable[..., Any]] = (
+    examples.examples,
+    new.new,
     check.check,
     run.run,
     show.show,

@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.text import Text
 from typer.core import TyperGroup
 
-from deroute import _engine
+from deroute import _engine, data
 from deroute.errors import InputError, Problem, SimulationError, SpecError
 from deroute.experiment import Experiment
 
@@ -29,7 +29,20 @@ TERMINATED = 143
 
 _PIPE_WIDTH = 160
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Experiment file (TOML).")]
+
+def _file_or_example(file: Path) -> Path:
+    """The file; that of an example where there is none of this name."""
+    return data.examples().get(str(file), file) if not file.exists() else file
+
+
+File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        callback=_file_or_example,
+        help="Experiment file (TOML), or the name of one of `deroute examples`.",
+    ),
+]
 Where = Annotated[
     list[str],
     typer.Option(

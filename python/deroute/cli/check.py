@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -25,8 +26,9 @@ def check(
 ) -> None:
     """Check an experiment file: everything in it, before anything runs.
 
-    Says how many points it has and how many are done, how much memory they need, and about how
-    long they will take. Warns of a warm-up that is short beside round trips and buffers.
+    Says how many points it has and how many are done, how much memory they need, about how long
+    they will take, and which VCs and buffers the file leaves to the engine. Warns of a warm-up that
+    is short beside round trips and buffers.
 
     - `deroute check experiments/demo.toml`
     """
@@ -54,12 +56,27 @@ def check(
         drawing = cost.FIGURE_SECONDS * len(experiment.figures)
         rows["time"] = f"about {app.duration(seconds + drawing)} on {jobs} cores"
         rows["time"] += f", {app.duration(drawing)} of it for figures" if drawing else ""
+    if checked.footprint.filled:
+        rows["filled in"] = _filled(checked.footprint.filled)
     table = Table.grid(padding=(0, 2))
     for name, text in rows.items():
         table.add_row(name, text)
     app.out().print(f"{file}: valid")
     app.out().print(table)
     app.warn([*checked.warnings, *cost.large(checked.footprint, jobs)])
+
+
+def _filled(entries: Sequence[tuple[str, int]]) -> str:
+    """What the points leave to the engine, each entry once with its least and greatest value."""
+    values: dict[str, list[int]] = {}
+    for path, value in entries:
+        values.setdefault(path, []).append(value)
+    texts = []
+    for path, found in values.items():
+        first, last = min(found), max(found)
+        number = f"{first}" if first == last else f"{first} to {last}"
+        texts.append(f"{path} = {number}{'' if path.endswith('.vcs') else ' phits'}")
+    return "\n".join(texts)
 
 
 def _points(experiment: Experiment, total: int, todo: int) -> str:

@@ -16,6 +16,7 @@ from deroute import reproduce as papers
 from deroute.cli import app
 from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Threads, simulate
 from deroute.cli.plot import plot_directory, study
+from deroute.data import PAPERS
 from deroute.economics import charts
 from deroute.errors import InputError
 from deroute.executors import Resources
@@ -37,8 +38,8 @@ from deroute.reproduce.tables import markdown as section
 from deroute.store import FILE
 
 _SCALE = "quick"
-# Where papers are looked for: here, then beside the sources of this package.
-_ROOTS = (Path("reproduce"), Path(__file__).parents[3] / "reproduce")
+# Where papers are looked for: here, then among those that come with the lab.
+_ROOTS = (Path("reproduce"), PAPERS)
 
 
 def reproduce(

@@ -120,6 +120,11 @@ impl Simulation {
         Arc::clone(&self.model.topology)
     }
 
+    /// What the spec has left to the engine (`"auto"`): the path and the value of each, in VCs or phits.
+    pub fn filled(&self) -> &[(String, u32)] {
+        &self.model.filled
+    }
+
     /// Memory that a run needs.
     pub fn footprint(&self) -> Footprint {
         footprint::of(&self.model)

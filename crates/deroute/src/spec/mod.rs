@@ -5,12 +5,14 @@
 //! network or says what is wrong with it.
 
 mod error;
+mod link;
 mod probes;
 mod quantity;
 mod rate;
 mod service;
 
 pub use error::SpecError;
+pub use link::{Auto, Link, SlowLink, Vcs};
 pub use probes::{ProbedPorts, QueueDetail, QueueProbe};
 pub(crate) use quantity::holds;
 pub use quantity::{Quantity, Scale};
@@ -170,36 +172,6 @@ pub enum SpareVcs {
     /// Shared out among the classes of VCs that the routing needs, one by one: of `n` classes, `c` has
     /// the VCs `c`, `c + n`, `c + 2 n`, ... A head takes the emptiest of its class when it is granted. (DAL uses all VCs anyway.)
     Emptiest,
-}
-
-/// The links of one class, and the input buffers at their ends.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Link {
-    /// Propagation delay: cycles, a time, or a length of cable (5 ns a metre). At least 1 cycle.
-    pub latency: Quantity,
-    /// Virtual channels, 1 to 64.
-    pub vcs: u8,
-    /// Input buffer of each VC: phits, or an amount of data.
-    pub buffer: Quantity,
-    /// Memory of the port that its VCs share beyond their own `buffer`, which is then their reserve (DAMQ,
-    /// Tamir and Frazier 1992). Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shared: Option<Quantity>,
-    /// Rate: `"100 Gb/s"`, or a share such as `"25%"` or `"1/4"` of a phit a cycle, whose inverse is a
-    /// whole number. Default: a phit a cycle.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Quantity>,
-}
-
-/// A single link that is slower than its class.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SlowLink {
-    /// The routers at its ends; where several links join them, the first that is not slowed yet.
-    pub routers: [u32; 2],
-    /// Its rate in both directions, as in [`Link::rate`].
-    pub rate: Quantity,
 }
 
 /// The link between a host and its router.

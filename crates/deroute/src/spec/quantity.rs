@@ -22,6 +22,21 @@ pub enum Quantity {
     Text(String),
 }
 
+/// The text of a quantity that follows from the rest of the spec.
+const AUTO: &str = "auto";
+
+impl Quantity {
+    /// One that follows from the rest of the spec.
+    pub fn auto() -> Self {
+        Self::Text(AUTO.into())
+    }
+
+    /// Does it follow from the rest of the spec?
+    pub fn is_auto(&self) -> bool {
+        matches!(self, Self::Text(text) if text == AUTO)
+    }
+}
+
 impl Default for Quantity {
     fn default() -> Self {
         Self::Number(0)

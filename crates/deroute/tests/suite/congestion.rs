@@ -11,7 +11,7 @@ use crate::support::{self, value};
 fn tree(traffic: &str) -> Spec {
     let mut spec = support::network("{ rlft = { ports = 4, stages = 3 } }");
     for link in spec.network.links.values_mut() {
-        (link.vcs, link.buffer) = (1, 24.into());
+        (link.vcs, link.buffer) = (1.into(), 24.into());
     }
     spec.network.switch = value("{ input_queued = { pipeline = 3 } }");
     spec.traffic = value(traffic);

@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod anchors;
+mod auto;
 mod bad_input;
 mod classes;
 mod conditional;

@@ -103,7 +103,7 @@ fn network(topology: &str, routing: &str, switch: &str, control: &str, nic: bool
     let mut spec = support::network(topology);
     spec.routing = value(routing);
     for link in spec.network.links.values_mut() {
-        (link.buffer, link.vcs) = (600.into(), 8);
+        (link.buffer, link.vcs) = (600.into(), 8.into());
     }
     spec.network.classes = Some(value("{ count = 2 }"));
     spec.network.switch = value(switch);

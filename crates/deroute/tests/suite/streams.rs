@@ -104,7 +104,7 @@ fn the_division_does_not_matter() {
         spec.network.classes = Some(value("{ count = 2 }"));
         spec.traffic.load = 0.1;
         for link in spec.network.links.values_mut() {
-            (link.vcs, link.buffer) = (4, 600.into());
+            (link.vcs, link.buffer) = (4.into(), 600.into());
         }
         if turn % 2 == 1 {
             spec.network.flow_control = value(PAUSES[turn % PAUSES.len()]);

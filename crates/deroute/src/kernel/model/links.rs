@@ -9,11 +9,16 @@ use crate::routing::{Fabric, VcNeed};
 use crate::spec::{Quantity, Scale, Spec, SpecError, holds};
 use crate::topology::{Peer, Topology};
 
-/// The link classes of the topology, in its order.
+/// The most VCs of a link; what stands for those that are not known yet.
+const MOST: u8 = 64;
+
+/// The link classes of the topology, in its order. Where the VCs follow from the routing, there are
+/// [`MOST`] until [`settle`].
 pub(super) fn resolve(
     spec: &Spec,
     scale: &Scale,
     topology: &dyn Topology,
+    largest: u16,
 ) -> Result<Vec<LinkClass>, SpecError> {
     let names = topology.classes();
     if let Some(name) = spec.network.links.keys().find(|key| !names.contains(&key.as_str())) {
@@ -29,24 +34,61 @@ pub(super) fn resolve(
                 let message = "missing: the topology has links of this class";
                 return Err(SpecError::new(path, message).choices(["{ latency, vcs, buffer }"]));
             };
-            if !(1..=64).contains(&link.vcs) {
-                let message = format!("{} virtual channels is out of range", link.vcs);
-                return Err(SpecError::new(format!("{path}.vcs"), message).choices(["1 to 64"]));
+            let vcs = link.vcs.count().unwrap_or(MOST);
+            if !(1..=MOST).contains(&vcs) {
+                let message = format!("{vcs} virtual channels is out of range");
+                let choices = ["1 to 64", "\"auto\""];
+                return Err(SpecError::new(format!("{path}.vcs"), message).choices(choices));
             }
-            let reserve = scale.buffer(&format!("{path}.buffer"), &link.buffer)?;
+            let latency = scale.interval(&format!("{path}.latency"), &link.latency, 1)?;
+            let period = period(scale, &format!("{path}.rate"), &link.rate)?;
+            let reserve = match link.buffer.is_auto() {
+                true => (2 * latency).div_ceil(period) + 2 * u32::from(largest),
+                false => scale.buffer(&format!("{path}.buffer"), &link.buffer)?,
+            };
             let shared = match &link.shared {
                 Some(shared) => scale.buffer(&format!("{path}.shared"), shared)?,
                 None => 0,
             };
-            Ok(LinkClass {
-                latency: scale.interval(&format!("{path}.latency"), &link.latency, 1)?,
-                vcs: link.vcs,
-                buffer: reserve + shared,
-                shared,
-                period: period(scale, &format!("{path}.rate"), &link.rate)?,
-            })
+            Ok(LinkClass { latency, vcs, buffer: reserve + shared, shared, period })
         })
         .collect()
+}
+
+/// Gives links whose VCs follow from the routing as many as it needs, at least one for each class of the queuing
+/// scheme; whether there are such links.
+pub(super) fn settle(
+    classes: &mut [LinkClass],
+    spec: &Spec,
+    topology: &dyn Topology,
+    (needs, flows): (&[VcNeed], u8),
+) -> bool {
+    let mut any = false;
+    for (name, class) in topology.classes().iter().zip(classes) {
+        if spec.network.links[*name].vcs.count().is_none() {
+            let needed = needs.iter().filter(|need| need.class == *name).map(|need| need.vcs);
+            class.vcs = needed.fold(flows, u8::max).min(MOST);
+            any = true;
+        }
+    }
+    any
+}
+
+/// What [`resolve`] and [`settle`] found: paths and values, in VCs and phits.
+pub(super) fn filled(
+    spec: &Spec,
+    topology: &dyn Topology,
+    classes: &[LinkClass],
+) -> Vec<(String, u32)> {
+    let of = |(name, class): (&&'static str, &LinkClass)| {
+        let link = &spec.network.links[*name];
+        let path = |key: &str| format!("network.links.{name}.{key}");
+        let vcs = link.vcs.count().is_none().then(|| (path("vcs"), u32::from(class.vcs)));
+        let reserve = class.buffer - class.shared;
+        let buffer = link.buffer.is_auto().then(|| (path("buffer"), reserve));
+        [vcs, buffer].into_iter().flatten()
+    };
+    topology.classes().iter().zip(classes).flat_map(of).collect()
 }
 
 /// Cycles that a phit takes on a link.

@@ -78,6 +78,8 @@ pub(crate) struct Model {
     pub(crate) queue_probe: Option<QueuePlan>,
     /// Pauses are recorded link by link and VC by VC.
     pub(crate) pause_probe: bool,
+    /// What the spec has left to the engine: paths and values.
+    pub(crate) filled: Vec<(String, u32)>,
 }
 
 impl Model {
@@ -88,18 +90,23 @@ impl Model {
     pub(crate) fn build(spec: &Spec, planner: &Planner<'_>) -> Result<Self, SpecError> {
         let scale = spec.units.scale()?;
         let topology = topology::build(&spec.network.topology)?;
-        let classes = links::resolve(spec, &scale, &*topology)?;
-        let fabric = links::fabric(&topology, &classes, scale);
         let service = spec.network.classes.as_ref().map_or(Ok(1), ServiceClasses::check)?;
         let notices = congestion::notices(&spec.network.congestion_point, (&scale, service))?;
-        let (flows, routing) =
-            queuing::plan_for(&spec.network.queuing, (service, notices), fabric, planner)?;
+        let (times, jobs, traffic) = demand::resolve(spec, &scale, &topology, (service, notices))?;
+        let largest = demand::packet_sizes(jobs.as_ref(), &traffic, notices).1;
+        let mut classes = links::resolve(spec, &scale, &*topology, largest)?;
+        let plan = |classes: &[LinkClass]| {
+            let fabric = links::fabric(&topology, classes, scale);
+            queuing::plan_for(&spec.network.queuing, (service, notices), fabric, planner)
+        };
+        let (mut flows, mut routing) = plan(&classes)?;
+        if links::settle(&mut classes, spec, &*topology, (&routing.vcs, flows.classes())) {
+            (flows, routing) = plan(&classes)?;
+        }
         links::enough_vcs(&classes, &*topology, &routing.vcs)?;
         let agent = (routing.agent)(RouterId(0), 1);
         let sensing = sensing(spec, &*agent)?;
-        let (times, jobs, traffic) = demand::resolve(spec, &scale, &topology, (service, notices))?;
         let (network, watches) = (&spec.network, agent.watches());
-        let largest = demand::packet_sizes(jobs.as_ref(), &traffic, notices).1;
         let host_latency = scale.interval("network.nic.latency", &network.nic.latency, 0)?;
         let nic = links::nic(spec, &scale, host_latency, flows.classes())?;
         let (names, links) = (topology.classes(), &classes[..]);
@@ -130,6 +137,7 @@ impl Model {
             shared_by: shared_by(network, &*agent, (&classes, &*topology), &routing.vcs),
             atomic,
             escape: agent.escape(),
+            filled: links::filled(spec, &*topology, &classes),
             topology,
             classes,
             routing,

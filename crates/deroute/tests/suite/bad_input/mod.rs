@@ -610,7 +610,7 @@ fn wrong_form() {
         ("routing", "{ minimum = {} }", &["unknown variant `minimum`", "`minimal`"]),
         ("network.topology.dragonfly.p", "-1", &["-1", "u32"]),
         ("network.topology.dragonfly.p", "2.5", &["2.5", "u32"]),
-        ("network.links.local.vcs", "256", &["256", "u8"]),
+        ("network.links.local.vcs", "256", &["1 to 64", "auto"]),
         ("network.links.local.latency", "1.5", &["whole number", "15 ns"]),
         ("traffic.packet_size", "-4", &["expected a size", "weight"]),
         ("traffic.load", "'half'", &["\"half\"", "f64"]),

@@ -215,7 +215,7 @@ fn long_pauses_are_no_deadlock() {
         for switch in SWITCHES {
             let mut spec = support::network("{ rlft = { ports = 4, stages = 3 } }");
             for link in spec.network.links.values_mut() {
-                (link.buffer, link.vcs) = (400.into(), 1);
+                (link.buffer, link.vcs) = (400.into(), 1.into());
             }
             spec.network.flow_control = value(control);
             spec.network.switch = value(switch);
@@ -244,7 +244,7 @@ fn vcs_part_what_is_paused_on_its_own() {
     for switch in SWITCHES {
         let mut spec = support::dragonfly(2, 4, 2);
         for link in spec.network.links.values_mut() {
-            (link.buffer, link.vcs) = (60.into(), 2);
+            (link.buffer, link.vcs) = (60.into(), 2.into());
         }
         spec.network.flow_control = value("{ pfc = { response = 0, frame = 1 } }");
         spec.network.switch = value(switch);

@@ -86,7 +86,7 @@ fn ring(hop_vcs: &str, vcs: u8) -> Spec {
     let edges = "edges = [[0, 1], [1, 2], [2, 3], [3, 0]]";
     let mut spec = graph(&format!("{{ hosts = 1, {edges}{hop_vcs} }}"));
     let link = spec.network.links.get_mut("link").unwrap();
-    (link.vcs, link.buffer) = (vcs, 8.into());
+    (link.vcs, link.buffer) = (vcs.into(), 8.into());
     let flow = |from: u32| {
         let to = (from + 2) % 4;
         format!("{{ sources = {{ hosts = [{from}] }}, destinations = {{ any = [{to}] }} }}")

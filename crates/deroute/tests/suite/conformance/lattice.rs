@@ -139,7 +139,7 @@ fn atomic_allocation_wastes_links() {
     ] {
         let mut spec = support::lattice("{ widths = [2], hosts = 8 }");
         let link = spec.network.links.get_mut("dim1").unwrap();
-        (link.latency, link.vcs, link.buffer) = (50.into(), 8, 120.into());
+        (link.latency, link.vcs, link.buffer) = (50.into(), 8.into(), 120.into());
         spec.network.switch = value("{ combined_queued = { speedup = 8, output_buffer = 32 } }");
         // A full queue would let small packets in rather than large ones.
         spec.network.nic.injection_queue = None;

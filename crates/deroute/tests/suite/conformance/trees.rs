@@ -216,7 +216,7 @@ fn classes_of_flows() {
     let class = |queuing: &str, from: u32, to: u32| {
         let mut spec = support::network("{ rlft = { ports = 6, stages = 2 } }");
         spec.network.queuing = Some(value(queuing));
-        spec.network.links.get_mut("level1").unwrap().vcs = 18;
+        spec.network.links.get_mut("level1").unwrap().vcs = 18.into();
         let path = Simulation::build(&spec).unwrap().trace(HostId(from), HostId(to), 1).unwrap();
         path[0].1.vc.0
     };

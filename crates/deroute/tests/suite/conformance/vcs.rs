@@ -100,7 +100,7 @@ pub fn tight(mut spec: Spec, routing: &Planner<'_>, pattern: &str) -> (Spec, Vec
     spec.checks.watchdog = Some(1_000.into());
     let needs = needs(&spec, routing);
     for need in &needs {
-        spec.network.links.get_mut(need.class).unwrap().vcs = need.vcs;
+        spec.network.links.get_mut(need.class).unwrap().vcs = need.vcs.into();
     }
     (spec, needs)
 }

@@ -77,7 +77,8 @@ pub fn fabric(spec: &Spec, topology: &Arc<dyn deroute::topology::Topology>) -> F
     let link = |name: &&str| number(&spec.network.links[*name].latency);
     let latency = topology.classes().iter().map(link).collect();
     let scale = spec.units.scale().unwrap();
-    let vcs = topology.classes().iter().map(|name| spec.network.links[*name].vcs).collect();
+    let vcs =
+        topology.classes().iter().map(|name| support::vcs(&spec.network.links[*name])).collect();
     let link = |name: &&str| number(&spec.network.links[*name].buffer);
     let buffers = topology.classes().iter().map(link).collect();
     Fabric { topology: Arc::clone(topology), latency, vcs, buffers, classes: 1, scale }

@@ -180,7 +180,8 @@ fn hot_spots() {
             vary(&mut spec, n + c / 2);
             switch(&mut spec, n);
             for link in spec.network.links.values_mut() {
-                (link.buffer, link.vcs) = ([60, 90, 110][(n + c) % 3].into(), 1 + (c % 3) as u8);
+                link.buffer = [60, 90, 110][(n + c) % 3].into();
+                link.vcs = (1 + (c % 3) as u8).into();
             }
             spec.network.flow_control = value(control);
             spec.network.nic.link = Some(value("{ buffer = 100, rate = '1/1' }"));

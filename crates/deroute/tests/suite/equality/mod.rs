@@ -139,7 +139,7 @@ fn queuing_schemes() {
     for (n, (mut spec, routing)) in dragonflies.chain(lattices).chain(trees).enumerate() {
         spec.routing = value(routing);
         for link in spec.network.links.values_mut() {
-            link.vcs = 60;
+            link.vcs = 60.into();
         }
         spec.network.queuing = Some(value(WIDE_QUEUINGS[n % WIDE_QUEUINGS.len()]));
         support::switch(&mut spec, 5 * n + 2);

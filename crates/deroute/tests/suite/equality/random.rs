@@ -94,7 +94,7 @@ fn networks() -> impl Strategy<Value = Spec> {
             for (name, (latency, buffer, more)) in [("local", local), ("global", global)] {
                 let link = spec.network.links.get_mut(name).unwrap();
                 (link.latency, link.buffer) = (latency.into(), buffer.into());
-                link.vcs += more;
+                link.vcs = (support::vcs(link) + more).into();
             }
             (Just(spec), select(&ROUTINGS[..]), select(&PATTERNS[..]), 0..16usize).prop_map(
                 |(mut spec, routing, pattern, turn)| {
@@ -174,7 +174,7 @@ prop_compose! {
         }
         for (link, (latency, vcs, buffer, period)) in spec.network.links.values_mut().zip(links) {
             (link.latency, link.buffer) = (latency.into(), buffer.into());
-            link.vcs = (link.vcs + vcs) * classes;
+            link.vcs = ((support::vcs(link) + vcs) * classes).into();
             link.rate = (period > 1).then(|| format!("1/{period}").as_str().into());
         }
         if let Some(turn) = slow {

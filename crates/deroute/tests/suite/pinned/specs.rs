@@ -119,7 +119,7 @@ fn lattices() -> Vec<Pin> {
         spec.routing = value(routing);
         if Simulation::build(&spec).is_err() {
             // A class for every order of four dimensions.
-            spec.network.links.values_mut().for_each(|link| link.vcs = 24);
+            spec.network.links.values_mut().for_each(|link| link.vcs = 24.into());
         }
         let spec = dress(switched(spec, 4 * r + 1), r);
         pins.push(pin("lattice", &[LATTICES[r % 7], routing], spec));
@@ -210,7 +210,7 @@ fn queuing_schemes() -> Vec<Pin> {
         };
         let scheme = schemes[n / 3 % 3];
         spec.routing = value(routing);
-        spec.network.links.values_mut().for_each(|link| link.vcs = 60);
+        spec.network.links.values_mut().for_each(|link| link.vcs = 60.into());
         spec.network.queuing = Some(value(scheme));
         support::vary(&mut spec, n);
         if Simulation::build(&spec).is_ok() {

@@ -177,7 +177,7 @@ pub(super) fn classes(spec: &Spec, topology: &dyn Topology, scale: &Scale) -> Ve
         let link = &spec.network.links[*name];
         Class {
             latency: whole(&link.latency),
-            vcs: usize::from(link.vcs),
+            vcs: usize::from(link.vcs.count().expect("a number of VCs")),
             buffer: whole(&link.buffer),
             shared: link.shared.as_ref().map_or(0, whole),
             period: period(scale, link.rate.as_ref()),

@@ -66,7 +66,7 @@ fn extreme_numbers() {
             let (warmup, measure, at, queue) = times;
             let global = spec.network.links.get_mut("global").unwrap();
             if chosen(0) {
-                (global.latency, global.vcs) = (latency, vcs);
+                (global.latency, global.vcs) = (latency, vcs.into());
             }
             if chosen(1) {
                 global.buffer = buffer;

@@ -5,7 +5,7 @@ pub mod catalogue;
 use std::ops::ControlFlow;
 
 use deroute::outcome::Outcome;
-use deroute::spec::{CrossbarSpec, DragonflySpec, Sensing, SpareVcs, Spec, Topology};
+use deroute::spec::{CrossbarSpec, DragonflySpec, Link, Sensing, SpareVcs, Spec, Topology};
 use deroute::{RunError, RunOptions, Simulation};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -101,6 +101,11 @@ pub fn vary(spec: &mut Spec, turn: usize) {
     if turn % 3 == 1 {
         share(spec, 2 + turn as u32 % 20);
     }
+}
+
+/// The VCs that a spec gives a link.
+pub fn vcs(link: &Link) -> u8 {
+    link.vcs.count().expect("a number of VCs")
 }
 
 /// VCs share so many phits of memory, unless the routing refuses it.

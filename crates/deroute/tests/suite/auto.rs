@@ -1,0 +1,96 @@
+//! What a spec leaves to the engine: VCs follow from the routing, buffers from the link.
+
+use deroute::Simulation;
+use deroute::spec::{Quantity, Spec, Vcs};
+
+use crate::support::catalogue::{LATTICE_ROUTINGS, ROUTINGS};
+use crate::support::{self, value};
+
+/// The spec with everything about links left to the engine that can be.
+fn automatic(mut spec: Spec) -> Spec {
+    for link in spec.network.links.values_mut() {
+        (link.vcs, link.buffer) = (Vcs::default(), Quantity::auto());
+    }
+    spec
+}
+
+/// The spec with what the engine has filled in.
+fn filled(spec: &Spec) -> Spec {
+    let mut spec = spec.clone();
+    for (path, number) in Simulation::build(&spec).unwrap().filled() {
+        let [class, key] = path.strip_prefix("network.links.").map_or([""; 2], |rest| {
+            rest.split_once('.').map_or([""; 2], |(class, key)| [class, key])
+        });
+        let link = spec.network.links.get_mut(class).unwrap();
+        match key {
+            "vcs" => link.vcs = (*number as u8).into(),
+            "buffer" => link.buffer = u64::from(*number).into(),
+            other => panic!("{other}"),
+        }
+    }
+    spec
+}
+
+/// Every routing gets as many VCs as it needs: with one fewer it says that these are too few.
+#[test]
+fn vcs_follow_from_the_routing() {
+    let dragonflies = ROUTINGS.iter().map(|routing| (support::dragonfly(2, 4, 2), routing));
+    let lattice = || support::lattice("{ widths = [3, 3], hosts = 2 }");
+    let lattices = LATTICE_ROUTINGS.iter().map(|routing| (lattice(), routing));
+    for (spec, routing) in dragonflies.chain(lattices) {
+        let mut spec = automatic(spec);
+        spec.routing = value(routing);
+        let whole = filled(&spec);
+        assert!(Simulation::build(&whole).unwrap().filled().is_empty());
+        for name in whole.network.links.keys() {
+            let mut fewer = whole.clone();
+            let link = fewer.network.links.get_mut(name).unwrap();
+            let vcs = support::vcs(link) - 1;
+            link.vcs = vcs.into();
+            let error = Simulation::build(&fewer).err().unwrap().to_string();
+            let words = if vcs == 0 { "out of range" } else { "too few" };
+            assert!(error.contains(words) && error.contains(name), "{routing}: {error}");
+        }
+    }
+}
+
+/// A round trip of the link, and two packets; at the rate of the link, and in each class of a scheme.
+#[test]
+fn buffers_follow_from_the_link() {
+    let mut spec = automatic(support::dragonfly(2, 4, 2));
+    spec.network.links.get_mut("local").unwrap().latency = 15.into();
+    let global = spec.network.links.get_mut("global").unwrap();
+    (global.latency, global.rate) = (151.into(), Some("1/4".into()));
+    spec.traffic.packet_size = value("{ min = 3, max = 10 }");
+    spec.routing = value("{ valiant = {} }");
+    spec.network.queuing = Some(value("{ dbbm = { queues = 3 } }"));
+    let simulation = Simulation::build(&spec).unwrap();
+    let found: Vec<_> = simulation.filled().iter().map(|(path, n)| (path.as_str(), *n)).collect();
+    let expected = [
+        ("network.links.local.vcs", 12),
+        ("network.links.local.buffer", 50),
+        ("network.links.global.vcs", 6),
+        ("network.links.global.buffer", 96),
+    ];
+    assert_eq!(found, expected);
+}
+
+/// A result is the same whether the engine or the spec has the numbers.
+#[test]
+fn what_is_filled_in_is_simulated() {
+    let mut spec = automatic(support::dragonfly(2, 4, 2));
+    spec.routing = value("{ piggyback = {} }");
+    spec.traffic.pattern = value("{ adversarial = { offset = 1 } }");
+    assert_eq!(support::run(&spec), support::run(&filled(&spec)));
+}
+
+/// More VCs than there can be are told as if the spec had asked for the most there are.
+#[test]
+fn too_many_are_refused() {
+    let mut spec = automatic(support::lattice("{ widths = [3, 3], hosts = 2 }"));
+    spec.routing = value("{ omniwar = { deroutes = 30 } }");
+    spec.network.queuing = Some(value("{ dbbm = { queues = 3 } }"));
+    let error = Simulation::build(&spec).err().unwrap();
+    assert_eq!(error.path, "network.links.dim1.vcs");
+    assert!(error.message.contains("64 is too few"), "{error}");
+}

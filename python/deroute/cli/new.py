@@ -1,0 +1,65 @@
+"""`deroute new`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deroute import scaffold
+from deroute.cli.examples import write_new
+from deroute.errors import InputError
+
+
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
+    topology: Annotated[
+        str | None, typer.Option(help=f"{', '.join(scaffold.KINDS)}; asked for when absent.")
+    ] = None,
+    hosts: Annotated[
+        int | None, typer.Option(help="At least so many hosts; asked for when absent.")
+    ] = None,
+    routing: Annotated[
+        str | None, typer.Option(help="Routings between commas; asked for when absent.")
+    ] = None,
+    traffic: Annotated[
+        str | None, typer.Option(help="Patterns between commas; asked for when absent.")
+    ] = None,
+) -> None:
+    """Write a commented experiment file, and ask what should be in it.
+
+    - `deroute new mine.toml`
+    - `deroute new mine.toml --topology dragonfly --hosts 1000`
+    - `deroute new mine.toml --topology fat-tree --hosts 500 --routing ecmp --traffic uniform`
+    """
+    if file.exists():
+        raise InputError.of(f"{file} is there already", "FILE")
+    if topology is None:
+        for name, kind in scaffold.KINDS.items():
+            print(f"  {name:<10}  {kind.summary}")
+        topology = str(typer.prompt("Topology", default="dragonfly"))
+    scaffold.design(topology, 2)
+    if hosts is None:
+        hosts = int(typer.prompt("Hosts, at least", default=500, type=int))
+    found = scaffold.design(topology, hosts)
+    print(f"The smallest with {hosts} hosts has {found.hosts:,}: {found.shape}")
+    usual = scaffold.KINDS[topology].usual
+    routings = _several("Routings", routing, scaffold.routings(topology), usual)
+    patterns = _several("Traffic", traffic, scaffold.patterns(topology, hosts), ["uniform"])
+    write_new(file, scaffold.experiment(topology, hosts, routings, patterns))
+    print(f"written: {file}; next: deroute check {file}")
+
+
+def _several(
+    what: str, given: str | None, choices: Sequence[str], usual: Sequence[str]
+) -> list[str]:
+    """Names between commas: those given, or asked for."""
+    if given is None:
+        print(f"  {', '.join(choices)}")
+        given = str(typer.prompt(f"{what}, between commas", default=",".join(usual)))
+    names = [name.strip() for name in given.split(",") if name.strip()]
+    if not names:
+        raise InputError.of("is empty", f"--{what.lower().rstrip('s')}", choices)
+    return list(dict.fromkeys(names))
