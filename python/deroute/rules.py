@@ -11,6 +11,7 @@ from deroute.errors import DocumentPath, InputError, Problem, SpecError, parse_p
 from deroute.experiment import Experiment, Point
 from deroute.figures import FigureTable
 from deroute.figures.completion import SLOWED
+from deroute.figures.distribution import LINKS
 from deroute.figures.line import unknown
 from deroute.figures.path_mix import ROUTER
 from deroute.figures.throughput import RELATIVE
@@ -56,14 +57,12 @@ def figure_problems(experiment: Experiment, tables: Mapping[int, FigureTable]) -
             steps = (*place, "x") if "x" in experiment.figures[index] else place
             message = f"the labels of {table.x!r} are not numbers"
             yield experiment.problem(steps, message, numeric)
-        if table.kind == "line":
-            column = str(table.options["y"])
-            meant = unknown(column)
-            if meant is not None:
-                message = f"the results have no number `{column}`"
-                yield experiment.problem((*place, "y"), message, meant)
+        if table.kind in ("line", "heat-map"):
+            yield from _without_column(experiment, table, place)
         if table.kind in _PROBES:
-            yield from _without_probe(experiment, table, place)
+            yield from _without_probe(experiment, table, place, _PROBES[table.kind])
+        if table.kind == "distribution" and table.options["of"] == LINKS:
+            yield from _without_probe(experiment, table, place, ("links", "true"))
         if table.kind == "completion":
             yield from _without_workload(experiment, table, place)
         if table.kind == "streams":
@@ -80,9 +79,9 @@ def _numbers(labels: Sequence[Label]) -> bool:
 
 
 def _without_probe(
-    experiment: Experiment, table: FigureTable, place: DocumentPath
+    experiment: Experiment, table: FigureTable, place: DocumentPath, needed: tuple[str, str]
 ) -> Iterator[Problem]:
-    probe, example = _PROBES[table.kind]
+    probe, example = needed
     drawn = [point for point in experiment.points if _is_drawn(point, table)]
     path = ("probes", *probe.split("."))
     bare = [point for point in drawn if _entry(point.spec, path) in (_NOTHING, False)]
@@ -90,6 +89,16 @@ def _without_probe(
         message = f"a figure of this kind needs `probes.{probe}` in the spec, such as {example}"
         note = f"missing in {len(bare)} of {len(drawn)} points, first {bare[0]}"
         yield experiment.problem((*place, "kind"), message, note=note if bare[0].labels else "")
+
+
+def _without_column(
+    experiment: Experiment, table: FigureTable, place: DocumentPath
+) -> Iterator[Problem]:
+    column = str(table.options["y"])
+    meant = unknown(column)
+    if meant is not None:
+        message = f"the results have no number `{column}`"
+        yield experiment.problem((*place, "y"), message, meant)
 
 
 def _without_reference(

@@ -59,6 +59,13 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "pauses": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "line": {"y": "load.accepted", "series": "routing", "panel": "traffic"},
     "streams": {"panel": "traffic", "where": {"load": 0.5}},
+    "heat-map": {"y": "load.accepted", "series": "routing", "panel": "traffic"},
+    "distribution": {
+        "of": "routers",
+        "series": "routing",
+        "panel": "traffic",
+        "where": {"load": 0.5},
+    },
 }
 
 

@@ -27,19 +27,26 @@ def plot(
     names: Annotated[
         list[str], typer.Option("--figure", metavar="NAME", help="Only this one; may be repeated.")
     ] = [],
+    style: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Style file of matplotlib.")
+    ] = None,
 ) -> None:
     """Draw the figures of an experiment from the points that are finished.
 
     - `deroute plot runs/demo`
     - `deroute plot runs/demo --format svg --format pdf`
     - `deroute plot runs/demo --figure latency`
+    - `deroute plot runs/demo --style journal.mplstyle`
     """
-    for path in plot_directory(directory, _split(formats), _split(names)):
+    for path in plot_directory(directory, _split(formats), _split(names), style):
         print(f"figure: {path}")
 
 
 def plot_directory(
-    directory: Path, formats: Sequence[str], names: Sequence[str] = ()
+    directory: Path,
+    formats: Sequence[str],
+    names: Sequence[str] = (),
+    style: Path | None = None,
 ) -> list[Path]:
     """Draw the figures of a result directory into it, all or those named; returns the files."""
     results = load_results(directory)
@@ -48,7 +55,7 @@ def plot_directory(
     try:
         tables = figures.read_figures(results.experiment.figures, results.experiment.axes)
         for table in figures.choose(tables, names):
-            files += figures.draw(drawn, table, directory / table.name, formats)
+            files += figures.draw(drawn, table, directory / table.name, formats, style)
     except FigureError as error:
         raise InputError.of(error.message, error.path, error.choices) from error
     return files

@@ -16,8 +16,10 @@ from deroute.figures import (
     completion,
     congestion,
     congestion_map,
+    distribution,
     fairness,
     flow,
+    heatmap,
     latency,
     line,
     path_mix,
@@ -49,6 +51,8 @@ CATALOGUE: Mapping[str, FigureKind] = {
         latency.KIND,
         throughput.KIND,
         line.KIND,
+        heatmap.KIND,
+        distribution.KIND,
         fairness.KIND,
         transient.KIND,
         flow.KIND,
@@ -78,13 +82,21 @@ def choose(tables: Sequence[FigureTable], names: Sequence[str]) -> list[FigureTa
     return [table for table in tables if not names or table.name in names]
 
 
-def draw(study: Study, table: FigureTable, stem: Path, formats: Sequence[str]) -> list[Path]:
-    """Draw one figure and write it as `stem.FORMAT` for each format."""
+def draw(
+    study: Study,
+    table: FigureTable,
+    stem: Path,
+    formats: Sequence[str],
+    style: Path | None = None,
+) -> list[Path]:
+    """Draw one figure and write it as `stem.FORMAT` for each format, with a style file of
+    matplotlib over the style of the house.
+    """
     for form in formats:
         if form not in FORMATS:
             raise FigureError("format", f"unknown format {form!r}", FORMATS)
     if study.rows(table).is_empty():
         raise FigureError(f"figure {table.name!r}", "no finished point to draw yet")
-    with paper():
+    with paper(style):
         figure = CATALOGUE[table.kind].draw(study, table)
         return save(figure, stem, formats)

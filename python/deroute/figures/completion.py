@@ -93,7 +93,7 @@ def _bars(
         ended = analysis.worst_state(rows["verdict.state"].to_list()) == "completed"
         axis, here = (table.x, x) if table.series is None else (table.series, label)
         known = not np.isnan(point.ci95)
-        fill: dict[str, Any] = {"color": look(study.place(axis, here)).colour, "linewidth": 0}
+        fill: dict[str, Any] = {"color": look(study.place(axis, here)).fill, "linewidth": 0}
         if not ended:
             fill |= {"hatch": "////", "edgecolor": "white"}
             notes.add("hatched: not at its end at the limit")

@@ -101,7 +101,7 @@ def _bars(
         yerr=None if np.isnan(profile.ci95).any() else profile.ci95,
         error_kw={"elinewidth": 0.6, "ecolor": "#222222"},
         label="_" if label is None else str(label),
-        color=look(place.look).colour,
+        color=look(place.look).fill,
         linewidth=0,
     )
     offered = float(rows["load.offered"][0])

@@ -21,6 +21,7 @@ from deroute.figures.table import FigureTable, Label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Plot
+    from matplotlib.axis import Axis
     from numpy.typing import NDArray
 
     from deroute.figures.study import Study
@@ -90,9 +91,18 @@ def axis_titles(figure: Figure, x: str, y: str | None) -> None:
 
 def times(panels: Sequence[Plot], most_ns: float) -> str:
     """Ordinates in ns, told in the unit that a person reads; returns its name."""
+    return _times([panel.yaxis for panel in panels], most_ns)
+
+
+def times_across(panels: Sequence[Plot], most_ns: float) -> str:
+    """The same of abscissas."""
+    return _times([panel.xaxis for panel in panels], most_ns)
+
+
+def _times(axes: Sequence[Axis], most_ns: float) -> str:
     name, size = units.time_unit(most_ns / _FEW_UNITS)
-    for panel in panels:
-        panel.yaxis.set_major_formatter(FuncFormatter(lambda ns, _: f"{ns / size:,.10g}"))
+    for axis in axes:
+        axis.set_major_formatter(FuncFormatter(lambda ns, _: f"{ns / size:,.10g}"))
     return name
 
 

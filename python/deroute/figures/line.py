@@ -54,7 +54,7 @@ def _columns(prefix: str, part: type[BaseModel]) -> Iterator[str]:
 
 def draw(study: Study, table: FigureTable) -> Figure:
     """Draw the figure. Saturated points have no latency; of all else they are shown."""
-    column = _column(study, table)
+    column = known_column(study, table)
     within = _WITHIN.get(column)
     if column.startswith("latency.") and units.is_time(column):
         return latency.draw_column(study, table, column, within, column)
@@ -80,7 +80,8 @@ def draw(study: Study, table: FigureTable) -> Figure:
     return figure
 
 
-def _column(study: Study, table: FigureTable) -> str:
+def known_column(study: Study, table: FigureTable) -> str:
+    """The column that a figure names as its `y`; it is a number of the results."""
     column = str(table.options["y"])
     frame = study.rows(table)
     known = [name for name in frame.columns if frame[name].dtype.is_numeric()]

@@ -72,7 +72,7 @@ def _bars(
             at,
             point.mean,
             0.94 * width,
-            color=look(index).colour,
+            color=look(index).fill,
             linewidth=0,
             yerr=None if np.isnan(point.ci95) else point.ci95,
             error_kw={"elinewidth": 0.6, "ecolor": _INK},

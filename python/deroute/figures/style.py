@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,9 +13,11 @@ from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
+from deroute.figures.table import FigureError
 from deroute.writing import whole
 
 #: File formats, in the order in which they are offered.
@@ -24,6 +28,8 @@ ONE_COLUMN, TWO_COLUMNS = 3.5, 7.16
 
 #: Colour of guides, footnotes and everything that is not data.
 QUIET = "#6b6b6b"
+#: Colour of what is written on bright ground, and of cells that have no value.
+INK, NO_VALUE = "#222222", "#d0d0d0"
 
 # Okabe and Ito's colours, which colour-blind readers tell apart, without the yellow that vanishes
 # on paper and with a brown in its place; black last.
@@ -37,6 +43,11 @@ _COLOURS = (
     "#7a4b1e",
     "#000000",
 )
+_DEFAULT_COLOURS = matplotlib.rcParamsDefault["axes.prop_cycle"].by_key()["color"]
+# `#` within a value follows a quotation mark.
+_COMMENT = re.compile(r"(^|\s)#.*")
+# How far the shades of a colour are from it towards white.
+_LIGHTER = (0.0, 0.4, 0.7)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h")
 # Pixels between two labels of an axis.
 _GAP = 2.0
@@ -88,24 +99,73 @@ class Look:
     colour: str
     marker: str
     dashes: Dashes
+    #: Of bars, which have neither marks nor dashes: a shade of the colour.
+    fill: str
 
 
 def look(index: int) -> Look:
     """Look of the series at this place of its axis, the same in every figure of an experiment."""
+    colours = _own_colours() or _COLOURS
+    colour, turn = colours[index % len(colours)], index // len(colours)
     return Look(
-        colour=_COLOURS[index % len(_COLOURS)],
+        colour=colour,
         marker=_MARKERS[index % len(_MARKERS)],
-        dashes=_DASHES[index // len(_COLOURS) % len(_DASHES)],
+        dashes=_DASHES[turn % len(_DASHES)],
+        fill=_shade(colour, turn),
     )
 
 
+def _own_colours() -> list[str]:
+    """Colours of the user's style; none without one, or if it has none."""
+    cycle = matplotlib.rcParams["axes.prop_cycle"].by_key().get("color", [])
+    return [] if cycle == _DEFAULT_COLOURS else [to_hex(colour) for colour in cycle]
+
+
+def _shade(colour: str, turn: int) -> str:
+    """The colour itself, then lighter ones."""
+    lighter = _LIGHTER[turn % len(_LIGHTER)]
+    red, green, blue = (part + lighter * (1 - part) for part in to_rgb(colour))
+    return to_hex((red, green, blue))
+
+
 @contextmanager
-def paper() -> Iterator[None]:
-    """Within this context matplotlib draws in the house style, whatever the user's settings."""
+def paper(style: Path | None = None) -> Iterator[None]:
+    """Within this context matplotlib draws in the house style, whatever the user's settings; with a
+    style file of matplotlib, its entries come after those of the house.
+    """
+    own = _read_style(style) if style is not None else {}
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_RC)
+        matplotlib.rcParams.update(own)
         yield
+
+
+def _read_style(file: Path) -> Any:
+    """The entries of a style file of matplotlib, each of which must be known and possible."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FigureError(
+            "--style", f"{file}: {getattr(error, 'strerror', None) or error}"
+        ) from None
+    entries = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        stated = _COMMENT.sub("", line).strip()
+        if not stated:
+            continue
+        key, colon, value = (part.strip() for part in stated.partition(":"))
+        if not colon:
+            raise FigureError("--style", f"{file}:{number}: is no `key: value`")
+        if key not in matplotlib.rcParams:
+            close = difflib.get_close_matches(key, matplotlib.rcParams, n=5)
+            raise FigureError("--style", f"{file}:{number}: matplotlib has no `{key}`", close)
+        try:
+            entries[key] = matplotlib.rcParams.validate[key](value)
+        except ValueError as error:
+            message = f"{file}:{number}: {str(error).splitlines()[0]}"
+            raise FigureError("--style", message) from None
+    return entries
 
 
 def _freeze_layout(figure: Figure) -> None:
