@@ -118,7 +118,8 @@ def test_many_series_are_told_apart() -> None:
 def test_a_style_comes_after_that_of_the_house(tmp_path: Path) -> None:
     style = tmp_path / "journal.mplstyle"
     style.write_text(
-        "# ours\nxtick.labelsize: 11  # larger\naxes.prop_cycle: cycler('color', ['#102030', 'red'])\n"
+        "# ours\nxtick.labelsize: 11  # more\n"
+        "axes.prop_cycle: cycler('color', ['#102030', 'red'])\n"
     )
     draw(study(), table(), tmp_path / "house", ["svg"])
     draw(study(), table(), tmp_path / "ours", ["svg"], style)

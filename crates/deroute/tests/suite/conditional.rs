@@ -22,7 +22,7 @@ fn network(topology: &str, routing: &str, control: &str) -> Spec {
     let mut spec = support::network(topology);
     spec.routing = value(routing);
     for link in spec.network.links.values_mut() {
-        (link.buffer, link.vcs) = (150.into(), 5);
+        (link.buffer, link.vcs) = (150.into(), 5.into());
     }
     spec.network.flow_control = value(control);
     spec.network.switch = value("{ combined_queued = { pipeline = 3, output_buffer = 40 } }");

@@ -1,0 +1,71 @@
+"""Every block of the documentation is used: files are read, commands run, Python executed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from conftest import ROOT
+from deroute import plan
+from deroute.cli import app
+from deroute.experiment import Experiment
+
+#: Pages that are followed from the first block to the last.
+FOLLOWED = ("tutorial.md",)
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+_BLOCK = re.compile(r"^(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_RUN = CliRunner()
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str, str]]:
+    """The file that a block is to be, its language, and its text."""
+    yield from _BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+def commands(text: str) -> list[list[str]]:
+    """The `deroute` commands of a block."""
+    lines = (shlex.split(line, comments=True) for line in text.splitlines())
+    return [words[1:] for words in lines if words[:1] == ["deroute"]]
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_a_page_can_be_followed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    done = 0
+    for file, language, text in blocks(ROOT / "docs" / name):
+        if file:
+            Path(file).write_text(text, encoding="utf-8")
+        elif language == "python":
+            exec(compile(text, name, "exec"), names)
+            done += 1
+        elif language == "sh":
+            for words in commands(text):
+                result = _RUN.invoke(app, words)
+                assert result.exit_code == 0, (words, result.output)
+                done += 1
+        elif language == "toml":
+            tomllib.loads(text)
+    assert done
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_blocks_are_what_they_say(page: Path) -> None:
+    known = get_command(app).commands  # type: ignore[attr-defined]
+    for file, language, text in blocks(page):
+        assert language in ("toml", "python", "sh", "text", "csv", "rust"), language
+        if language == "toml":
+            document = tomllib.loads(text)
+            if "name" in document and not file:
+                plan.check_experiment(Experiment.from_document(document))
+        elif language == "python":
+            compile(text, page.name, "exec")
+        elif language == "sh":
+            assert {words[0] for words in commands(text)} <= set(known)
