@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deroute.errors import InputError
-from deroute.trace import chakra, goal, simai, text, time_independent
+from deroute.trace import chakra, goal, otf2_trace, simai, text, time_independent
 from deroute.trace.ops import Trace
 from deroute.trace.places import Place, first_line, refuse
 
@@ -40,6 +40,7 @@ CATALOGUE: Mapping[str, Format] = {
         goal.GoalTrace, re.compile(r"\s*(num_ranks\b|//|/\*).*"), in_order=False, alone=True
     ),
     chakra.NAME: Format(chakra.ChakraTrace, re.compile(".*"), in_order=False, files=chakra.FILES),
+    otf2_trace.NAME: Format(otf2_trace.Otf2Trace, re.compile(".*"), files=otf2_trace.FILES),
     simai.NAME: Format(simai.SimaiTrace, simai.HEAD, alone=True),
     time_independent.NAME: Format(
         time_independent.TimeIndependentTrace, re.compile(r"\d+ (init|compute|comm_size)\b.*")
@@ -51,7 +52,9 @@ def open_trace(path: Path, name: str | None = None) -> tuple[str, Trace]:
     """The format of a trace, and the trace. Raises `InputError` if it is none that is known."""
     if name is not None and name not in CATALOGUE:
         raise InputError.of(f"there is no format {name!r}", "--format", CATALOGUE)
-    place = Place(path)
+    # What belongs to an OTF2 file stands beside it.
+    beside = path.is_file() and otf2_trace.FILES.fullmatch(path.name) is not None
+    place = Place(path.parent if beside else path)
     files = place.files()
     if name is None:
         heads = [(file, first_line(file)[:200]) for file in files[:100]]

@@ -1,0 +1,92 @@
+"""Traces in OTF2, written here with the same library."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from deroute.cli import app
+from deroute.trace import formats
+from deroute.trace.free import FreeNetwork
+from deroute.trace.ops import Came, Collective, Compute, Exchange, Receive, Send, Wait
+
+otf2 = pytest.importorskip("otf2", reason="not tested: OTF2, for want of the package otf2")
+
+
+@pytest.fixture
+def anchor(tmp_path: Path) -> Path:
+    """Two ranks: one sends and receives at once, waits, and both add up."""
+    with otf2.writer.open(str(tmp_path / "run"), timer_resolution=10**9) as trace:
+        make = trace.definitions
+        node = make.system_tree_node("node")
+        groups = [make.location_group(f"rank {i}", system_tree_parent=node) for i in range(2)]
+        locations = [make.location(f"thread {i}", group=groups[i]) for i in range(2)]
+        writers = [trace.event_writer_from_location(location) for location in locations]
+        names = ("MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Allreduce", "MPI_Sendrecv", "work")
+        regions = {name: make.region(name) for name in names}
+        mpi = {"paradigm": otf2.Paradigm.MPI, "members": locations}
+        make.group("", group_type=otf2.GroupType.COMM_LOCATIONS, **mpi)
+        world = make.group("", group_type=otf2.GroupType.COMM_GROUP, **mpi)
+        comm = make.comm("MPI_COMM_WORLD", group=world)
+        for rank, writer in enumerate(writers):
+            _write(writer, 1 - rank, regions, comm)
+    (found,) = tmp_path.rglob("*.otf2")
+    return found
+
+
+def _write(writer: Any, other: int, regions: dict[str, Any], comm: Any) -> None:
+    writer.enter(0, regions["work"])
+    writer.leave(1000, regions["work"])
+    writer.enter(1000, regions["MPI_Irecv"])
+    writer.mpi_irecv_request(1010, request_id=4)
+    writer.leave(1020, regions["MPI_Irecv"])
+    writer.enter(1050, regions["MPI_Isend"])
+    writer.mpi_isend(1060, other, comm, 7, 512, request_id=5)
+    writer.leave(1070, regions["MPI_Isend"])
+    writer.enter(1570, regions["MPI_Waitall"])
+    writer.mpi_isend_complete(1600, request_id=5)
+    writer.mpi_irecv(1700, other, comm, 7, 512, request_id=4)
+    writer.leave(1800, regions["MPI_Waitall"])
+    writer.enter(1800, regions["MPI_Sendrecv"])
+    writer.mpi_send(1810, other, comm, 8, 16)
+    writer.mpi_recv(1820, other, comm, 8, 16)
+    writer.leave(1830, regions["MPI_Sendrecv"])
+    writer.enter(2030, regions["MPI_Allreduce"])
+    writer.mpi_collective_begin(2040)
+    writer.mpi_collective_end(2090, otf2.CollectiveOp.ALLREDUCE, comm, 0, 24, 24)
+    writer.leave(2100, regions["MPI_Allreduce"])
+
+
+def test_events_are_calls(anchor: Path) -> None:
+    for path in (anchor, anchor.parent):
+        name, opened = formats.open_trace(path)
+        assert (name, opened.ranks) == ("otf2", 2)
+    came = Came(1, 7, 512)
+    assert list(opened.program(0)) == [
+        Compute(1000),
+        Receive(1, 512, 7, request=1),
+        Compute(30),
+        Send(1, 512, 7, request=2),
+        Compute(500),
+        Wait(((2, None), (1, came))),
+        Compute(0),
+        Exchange(Send(1, 16, 8), Receive(1, 16, 8, came=Came(1, 8, 16))),
+        Compute(200),
+        Collective("allreduce", bytes=(24,)),
+    ]
+    assert FreeNetwork(opened).run().ns == 1730
+
+
+def test_what_is_no_trace_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "run.otf2"
+    file.write_bytes(b"nothing")
+    result = CliRunner().invoke(app, ["trace", "info", str(file)])
+    assert result.exit_code == 2
+    assert "run.otf2: cannot be read" in result.output
+    monkeypatch.setitem(sys.modules, "otf2", None)
+    result = CliRunner().invoke(app, ["trace", "info", str(file)])
+    assert "deroute[otf2]" in result.output
