@@ -23,9 +23,14 @@ One point in a notebook:
     outcome.to_polars()                  # one row of scalars, as a polars DataFrame
     outcome.arrays.injected_by_router    # a NumPy array, one entry per router
 
+    frame = deroute.sweep(spec, {"traffic.load": [0.1, 0.2, 0.3]})    # a row for each point
+
 A whole experiment (`deroute run experiments/demo.toml` on the command line) is read with
 `deroute.load_results("runs/demo").frame`: one row per finished point.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from deroute._engine import VERSION, SimulationError, SpecError
 from deroute.api import Footprint, check, simulate
@@ -33,6 +38,9 @@ from deroute.errors import InputError
 from deroute.experiment import Experiment, Point
 from deroute.frame import Results, load_results
 from deroute.results import Outcome
+
+if TYPE_CHECKING:
+    from deroute.sweeps import sweep
 
 #: Version of the lab and of the engine.
 __version__ = VERSION
@@ -51,4 +59,12 @@ __all__ = [
     "check",
     "load_results",
     "simulate",
+    "sweep",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What needs a library for figures is loaded when it is asked for."""
+    if name == "sweep":
+        return import_module("deroute.sweeps").sweep
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -64,7 +64,7 @@ def load_results(directory: Path | str) -> Results:
     }
     rows = []
     for (point, _), outcome in zip(finished, outcomes, strict=True):
-        row = _labels(point) | outcome.scalars()
+        row = labels(point) | outcome.scalars()
         if compared:
             row |= reference.relative(outcome, others.get(point.key))
         rows.append(row)
@@ -83,11 +83,12 @@ def _newest(points: Iterable[Stored]) -> dict[str, Stored]:
     return chosen
 
 
-def _labels(point: Point) -> dict[str, str | int | float]:
-    labels = dict(point.labels)
-    if SEED not in labels:
-        labels[SEED] = json.loads(point.canonical).get("run", {}).get("seed", _DEFAULT_SEED)
-    return labels
+def labels(point: Point) -> dict[str, str | int | float]:
+    """Labels of a point on the axes, and its seed."""
+    found = dict(point.labels)
+    if SEED not in found:
+        found[SEED] = json.loads(point.canonical).get("run", {}).get("seed", _DEFAULT_SEED)
+    return found
 
 
 def _outcome(file: Path, row: Stored) -> Outcome:

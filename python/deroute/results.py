@@ -26,6 +26,7 @@ from deroute.ethernet import (
     ReactionPointUse,
 )
 from deroute.jobs import JobArrays, Part, WorkloadOutcome, iterations_frame, ranks_frame
+from deroute.notebook import Value
 from deroute.queues import PauseSeries, QueueSeries, pause_series, queue_series
 from deroute.records import AgentSeries, CongestionSeries, Series, SeriesColumns
 from deroute.streams import Latency, ResequencingUse, StreamOutcome, streams_frame
@@ -148,7 +149,7 @@ _RECORDS = ("series", "agents", "congestion", "queues", "pauses")
 _Record = TypeVar("_Record")
 
 
-class Outcome(Part):
+class Outcome(Value, Part):
     """The result of one simulation point."""
 
     verdict: Verdict

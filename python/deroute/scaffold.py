@@ -13,6 +13,7 @@ from deroute.api import check
 from deroute.economics.comparison import wired
 from deroute.economics.scaling import FAMILIES, Design
 from deroute.errors import InputError, SpecError
+from deroute.writing import toml_value
 
 _Topology = Mapping[str, Any]
 
@@ -183,7 +184,9 @@ def experiment(topology: str, hosts: int, routing: Sequence[str], traffic: Seque
             raise InputError.of(f"{name!r} is no pattern of this network", "--traffic", fit)
     ((key, shape),) = found.topology.items()
     links = _links(topology)
-    lines = [f"{name} = {{ latency = {_toml(each['latency'])} }}" for name, each in links.items()]
+    lines = [
+        f"{name} = {{ latency = {toml_value(each['latency'])} }}" for name, each in links.items()
+    ]
     routed = "\n".join(f"    {_value(name, {'routing': {name: {}}})}" for name in routing)
     sent = "\n".join(f"    {_value(n, {'traffic.pattern': PATTERNS[n]})}" for n in traffic)
     title = KINDS[topology].summary
@@ -195,10 +198,10 @@ def experiment(topology: str, hosts: int, routing: Sequence[str], traffic: Seque
         routers=f"{found.routers:,}",
         ports=found.ports,
         key=key,
-        parameters="\n".join(f"{name} = {_toml(value)}" for name, value in shape.items()),
+        parameters="\n".join(f"{name} = {toml_value(value)}" for name, value in shape.items()),
         links="\n".join(lines),
         routing=routing[0],
-        pattern=_toml(PATTERNS[traffic[0]]),
+        pattern=toml_value(PATTERNS[traffic[0]]),
         sent=sent,
         routed=routed,
     )
@@ -235,20 +238,4 @@ def _possible(spec: Mapping[str, Any]) -> bool:
 
 
 def _value(label: str, sets: Mapping[str, Any]) -> str:
-    return f"{{ label = {_toml(label)}, set = {_toml(sets)} }},"
-
-
-def _toml(value: Any) -> str:
-    """A value on one line."""
-    match value:
-        case Mapping():
-            inside = ", ".join(f"{_key(key)} = {_toml(item)}" for key, item in value.items())
-            return f"{{ {inside} }}" if inside else "{}"
-        case list() | tuple():
-            return f"[{', '.join(map(_toml, value))}]"
-        case _:
-            return json.dumps(value)
-
-
-def _key(key: str) -> str:
-    return json.dumps(key) if "." in key else key
+    return f"{{ label = {toml_value(label)}, set = {toml_value(sets)} }},"

@@ -97,6 +97,12 @@ def canonical(spec: Mapping[str, Any]) -> str:
     return json.dumps(_plain(spec, ()), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
+def plain(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A table of nothing but JSON values: no scalars of NumPy, no tuples."""
+    found: dict[str, Any] = _plain(table, ())
+    return found
+
+
 def in_order(spec: Mapping[str, Any]) -> str:
     """The spec as JSON, keys in the order in which they were written.
 

@@ -1,10 +1,12 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and values of TOML in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 
 @contextmanager
@@ -19,3 +21,19 @@ def whole(file: Path) -> Iterator[Path]:
         draft.replace(file)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def toml_value(value: Any) -> str:
+    """A value of TOML on one line."""
+    match value:
+        case Mapping():
+            inside = ", ".join(f"{_key(key)} = {toml_value(item)}" for key, item in value.items())
+            return f"{{ {inside} }}" if inside else "{}"
+        case list() | tuple():
+            return f"[{', '.join(map(toml_value, value))}]"
+        case _:
+            return json.dumps(value)
+
+
+def _key(key: str) -> str:
+    return json.dumps(key) if "." in key else key

@@ -18,7 +18,7 @@ from deroute.cli import app
 from deroute.experiment import Experiment
 
 #: Pages that are followed from the first block to the last.
-FOLLOWED = ("tutorial.md",)
+FOLLOWED = ("tutorial.md", "notebook.md", "coming-from.md")
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 _BLOCK = re.compile(r"^(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _RUN = CliRunner()

@@ -7,6 +7,7 @@ from typing import Any
 
 from deroute.cli import app as _app
 from deroute.cli import (
+    booksim,
     check,
     compare,
     examples,
@@ -47,6 +48,7 @@ COMMANDS: Sequence[Callable[..., Any]] = (
 
 #: Commands of commands, with what they are about.
 GROUPS: Mapping[str, tuple[str, Sequence[Callable[..., Any]]]] = {
+    "convert": ("Read the files of other simulators.", (booksim.booksim,)),
     "trace": (
         "Record, describe and change what programs do.",
         (
