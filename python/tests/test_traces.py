@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 from deroute.cli import app
 from deroute.errors import InputError
-from deroute.trace import formats, rounds, writing
+from deroute.trace import formats, picture, rounds, writing
 from deroute.trace.free import FreeNetwork
 from deroute.trace.ops import (
     COLLECTIVES,
@@ -86,7 +86,15 @@ def test_a_trace_is_read_as_it_was_written(pipeline: Path, tmp_path: Path) -> No
 
 
 def test_info_counts_and_follows_the_critical_path(pipeline: Path, tmp_path: Path) -> None:
-    result = trace("info", pipeline, "--json", "--matrix", tmp_path / "matrix.svg")
+    result = trace(
+        "info",
+        pipeline,
+        "--json",
+        "--matrix",
+        tmp_path / "matrix.svg",
+        "--timeline",
+        tmp_path / "time.svg",
+    )
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert (found["format"], found["ranks"], found["communicators"]) == ("mpi-trace", 3, 2)
@@ -98,6 +106,8 @@ def test_info_counts_and_follows_the_critical_path(pipeline: Path, tmp_path: Pat
     assert found["free_network"]["ns"] == 770
     assert found["free_network"]["ns_of_ranks"] == [[0, 500], [1, 250], [2, 20]]
     assert (tmp_path / "matrix.svg").exists()
+    assert "critical path" in (tmp_path / "time.svg").read_text()
+    assert "is no picture" in trace("info", pipeline, "--timeline", tmp_path / "time.txt").output
     words = trace("info", pipeline).stdout
     assert "2 with 1,000 B" in words
     assert "0.001 ms" in words
@@ -137,6 +147,18 @@ def test_a_wait_ends_with_the_message_and_no_earlier() -> None:
     assert FreeNetwork(Lists([send, wait])).run().ends_ns == [90, 190]
     exchange: list[Op] = [Exchange(Send(0, 8), Receive(0, 8)), Compute(100)]
     assert FreeNetwork(Lists([[*send, Receive(1, 8)], exchange])).run().ends_ns == [90, 190]
+
+
+def test_a_timeline_has_all_that_is_computed() -> None:
+    spans = []
+    free = FreeNetwork(Lists(PIPELINE), lambda *span: spans.append(span))
+    ns = free.run().ns
+    assert sorted(spans) == [(0, 0, 500), (1, 0, 100), (1, 500, 750), (2, 750, 770)]
+    course = picture.Course(3, ns)
+    for span in spans:
+        course.busy(*span)
+    assert course.shares.sum(axis=1) * course.width == pytest.approx([500, 350, 20])
+    assert course.shares.max() <= 1.001
 
 
 def test_scale_multiplies_and_rounds_up(pipeline: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ and communicator the first that is received is the first that was sent.
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -105,7 +106,9 @@ class _Rank:
 class FreeNetwork:
     """Runs all ranks side by side, each as far as it comes."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, busy: Callable[[int, int, int], None] | None = None) -> None:
+        """`busy` is told of each computation: a rank, when it begins, and when it ends."""
+        self._busy = busy
         self._ranks = [_Rank(rank, trace.program(rank), trace.ranks) for rank in range(trace.ranks)]
         self._sent: dict[_Key, int] = defaultdict(int)
         self._received: dict[_Key, int] = defaultdict(int)
@@ -155,6 +158,8 @@ class FreeNetwork:
         """Do one thing; what has happened by it, which others may wait for."""
         match op:
             case Compute():
+                if self._busy is not None:
+                    self._busy(rank.number, rank.now, rank.now + op.ns)
                 rank.now += op.ns
             case Communicator():
                 rank.members[op.comm] = op.members

@@ -29,6 +29,9 @@ def info(
     matrix: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Picture of who sends how much to whom.")
     ] = None,
+    timeline: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Picture of when which rank computes.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say what is in a trace: ranks, messages, sizes, collectives, and what bounds its time.
@@ -36,14 +39,14 @@ def info(
     The critical path is that on a network which takes no time: no replay is faster. Messages of
     collectives depend on their algorithms and are not counted, but they are in the picture.
 
-    - `deroute trace info lammps-melt-16.tar.gz --matrix melt.png`
+    - `deroute trace info lammps-melt-16.tar.gz --matrix melt.png --timeline melt.svg`
     - `deroute trace info trace --json`
     """
-    if matrix is not None:
+    for option, file in (("--matrix", matrix), ("--timeline", timeline)):
         try:
-            picture.formats(matrix)
+            picture.formats(file or Path("none.png"))
         except ValueError as error:
-            raise InputError.of(str(error), "--matrix") from None
+            raise InputError.of(str(error), option) from None
     name, opened = formats.open_trace(trace, form)
     found = summary(opened)
     run = FreeNetwork(opened).run() if formats.CATALOGUE[name].in_order else None
@@ -54,6 +57,11 @@ def info(
         _print(result)
     if matrix is not None:
         written = picture.draw(found, matrix, trace.name)
+        app.err().print(f"{written}", markup=False, soft_wrap=True)
+    if timeline is not None and run is None:
+        raise InputError.of(f"{trace} is a graph: only a replay says when", "--timeline")
+    if timeline is not None and run is not None:
+        written = picture.draw_timeline(opened, run, timeline, trace.name)
         app.err().print(f"{written}", markup=False, soft_wrap=True)
 
 
