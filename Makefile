@@ -13,7 +13,7 @@ RUST := Cargo.toml Cargo.lock $(SOURCES) $(shell find crates -name Cargo.toml)
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large dist bench generate generated lock clean
+.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large dist docs bench generate generated lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -60,6 +60,10 @@ dist: $(VENV)/developed ## Build the packages into dist, install the wheel elsew
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/python tools/packages.py
 
+docs: $(VENV)/developed ## Build the documentation site into build/docs; warnings and dead links are errors
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
+	$(BIN)/python tools/links.py build/docs
+
 bench: ## Measure the speed of the engine
 	cargo bench --locked --package deroute
 
@@ -73,7 +77,7 @@ lock: $(VENV)/developed ## Pin the versions of all Python packages anew
 	$(BIN)/pip freeze --exclude-editable > constraints.txt
 
 clean: ## Remove everything that was built
-	rm -rf $(VENV) dist target python/deroute/_engine*.so
+	rm -rf $(VENV) build dist target python/deroute/_engine*.so
 
 $(VENV)/bin/pip:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'

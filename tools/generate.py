@@ -5,6 +5,7 @@ With --check it says which are out of date.
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import sys
@@ -13,8 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from typer.main import get_command
+
 from deroute import _engine
 from deroute import reproduce as papers
+from deroute.cli import app
 from deroute.reproduce import report, status
 from deroute.schema import experiment_schema
 
@@ -99,6 +103,28 @@ def _entry(path: Path, headings: Sequence[str]) -> str:
     return f"\n### {title.rstrip('.')}\n{body}\n"
 
 
+def commands_page() -> str:
+    """Every command of the lab with its options."""
+    head = (
+        "# Commands\n\nWhat `deroute --help` and `deroute COMMAND --help` say, from the code"
+        " (`make generate`).\n"
+    )
+    return head + "".join(_commands("deroute", get_command(app)))
+
+
+def _commands(name: str, command: Any) -> Iterator[str]:
+    if hasattr(command, "commands"):
+        for word, each in command.commands.items():
+            yield from _commands(f"{name} {word}", each)
+        return
+    yield f"\n## `{name}`\n\n{inspect.cleandoc(command.help or '')}\n"
+    yield "\n| argument or option | meaning |\n|---|---|\n"
+    for each in command.params:
+        option = ", ".join(f"`{text}`" for text in (*each.opts, *each.secondary_opts))
+        shown = option if each.param_type_name == "option" else f"`{each.metavar or each.name}`"
+        yield f"| {shown} | {_line(getattr(each, 'help', None))} |\n"
+
+
 def reproduced_page() -> str:
     """Every claim with its published verdict."""
     known = []
@@ -114,6 +140,7 @@ FILES: Mapping[str, Callable[[], str]] = {
     "docs/reference/outcome.md": outcome_page,
     "docs/reference/algorithms.md": partial(catalogue_page, ALGORITHMS),
     "docs/reference/switches.md": partial(catalogue_page, SWITCHES),
+    "docs/reference/commands.md": commands_page,
     "docs/reproduced.md": reproduced_page,
 }
 

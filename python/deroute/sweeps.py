@@ -32,7 +32,7 @@ def sweep(
 ) -> pl.DataFrame:
     """Simulate every combination of the axes; one row for each.
 
-    An axis is a path of the spec with its values, or a name with labels and what they set:
+    An axis is a path of the spec with its values, or a name with labels and what they set::
 
         deroute.sweep(spec, {
             "routing": {"MIN": {"routing": {"minimal": {}}}, "UGAL": {"routing": {"ugal": {}}}},

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,3 +71,17 @@ def test_blocks_are_what_they_say(page: Path) -> None:
             compile(text, page.name, "exec")
         elif language == "sh":
             assert {words[0] for words in commands(text)} <= set(known)
+
+
+def test_dead_links_are_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<a href="b.html#here">1</a><a href="b.html#there">2</a><a href="c.html">3</a>'
+        '<a href="https://example.org/x">4</a><img src="none.png"><a href="#top">5</a>'
+    )
+    (tmp_path / "b.html").write_text('<h1 id="here">b</h1><a href="a.html">back</a>')
+    command = [sys.executable, str(ROOT / "tools" / "links.py"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    dead = ["#top", "b.html#there", "c.html", "none.png"]
+    assert done.stderr.splitlines() == [f"dead link: a.html: {link}" for link in dead]
+    assert done.stdout == "not followed: example.org, on 1 pages\n"
