@@ -62,6 +62,7 @@ dist: $(VENV)/developed ## Build the packages into dist, install the wheel elsew
 
 docs: $(VENV)/developed ## Build the documentation site into build/docs; warnings and dead links are errors
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
+	$(DEROUTE) reproduce --status --report build/docs/claims.html > build/claims.txt
 	$(BIN)/python tools/links.py build/docs
 
 bench: ## Measure the speed of the engine

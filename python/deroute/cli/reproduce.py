@@ -23,6 +23,7 @@ from deroute.executors import Resources
 from deroute.experiment import Experiment
 from deroute.figures import Study
 from deroute.frame import load_results
+from deroute.report import claims
 from deroute.reproduce import Item, ItemReport, Paper, PaperError, status
 from deroute.reproduce.engine import BuiltEngine
 from deroute.reproduce.experiments import experiment_name
@@ -65,7 +66,10 @@ def reproduce(
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(help="File of the report; default: REPORT.md in --dir, none with --status."),
+        typer.Option(
+            help="File of the report, Markdown or HTML; default: REPORT.md in --dir, none with"
+            " --status."
+        ),
     ] = None,
     tables: Annotated[
         Path | None, typer.Option(help="File of the tables; with --status of what is stored.")
@@ -86,7 +90,7 @@ def reproduce(
     - `deroute reproduce thesis 6.3-policies --scale paper`
     - `deroute reproduce thesis 5-7`
     - `deroute reproduce fat-tree table-3 --scale paper --executor dask --address tcp://head:8786`
-    - `deroute reproduce --status --report claims.md`
+    - `deroute reproduce --status --report claims.html`
     """
     chapters, place = _chapters(chapter), Place(executor, Resources(jobs, threads, address))
     if show_status:
@@ -174,7 +178,11 @@ def _finish(reports: Sequence[PaperReport], file: Path | None) -> None:
     judgements = [each for _, items in reports for item in items for each in item.judgements]
     app.out().print(summary(judgements))
     if file is not None:
-        _write(file, markdown(_engine.VERSION, reports))
+        if file.suffix == ".html":
+            file.parent.mkdir(parents=True, exist_ok=True)
+            claims.write(_engine.VERSION, reports, file)
+        else:
+            _write(file, markdown(_engine.VERSION, reports))
         print(f"report: {file}")
     if any(judgement.fails for judgement in judgements):
         raise typer.Exit(app.FAILED)

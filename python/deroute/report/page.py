@@ -22,7 +22,7 @@ from deroute.report import data
 from deroute.writing import whole
 
 #: Nothing is fetched from anywhere, and nothing sent.
-_POLICY = (
+POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 )
 
@@ -49,15 +49,15 @@ def write(results: Results, study: Study, file: Path) -> None:
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{title}</title>
-<style>{_asset("page.css")}</style>
+<style>{asset("page.css")}</style>
 </head>
 <body>
 {"".join(parts)}
 <script type="application/json" id="data">{_json(content)}</script>
 <script>{_plotly()}</script>
-<script>{_asset("page.js")}</script>
+<script>{asset("page.js")}</script>
 </body>
 </html>
 """
@@ -215,7 +215,8 @@ def _json(content: Any) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A file that belongs to the pages."""
     return (importlib.resources.files("deroute.report") / name).read_text(encoding="utf-8")
 
 

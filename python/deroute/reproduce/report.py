@@ -29,11 +29,13 @@ _STYLE = {
     NEVER_MEASURED: "magenta",
 }
 _HEAD = ("Claim", "Published", "Measured", "Verdict", "Why")
-_MARKDOWN_HEAD = (
+#: Heads of the columns of a table of claims.
+HEAD = (
     *("Claim", "Source", "Statement", "Published", "Measured"),
     *("Verdict", "Scale", "Date", "Why"),
 )
-_MEASURED = (
+#: How measured values are to be read.
+MEASURED = (
     "Measured: mean ± 95% confidence interval, over the seeds (Student's t) or, of a single run,\n"
     "within it; without an interval the value is exact, or a single run tells none.\n"
     "A semicolon separates checks."
@@ -114,13 +116,13 @@ def markdown(engine: str, papers: Sequence[PaperReport]) -> str:
         "",
         f"Written by Deroute {engine}. {summary(_judgements(papers))}.",
         "",
-        _MEASURED,
+        MEASURED,
     ]
     for paper, reports in papers:
         lines += ["", f"## {paper.title}"]
         for report in reports:
             lines += ["", f"### {report.item.name}: {report.item.title}", ""]
-            lines += [f"| {' | '.join(_MARKDOWN_HEAD)} |", "|---" * len(_MARKDOWN_HEAD) + "|"]
+            lines += [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
             lines += [_markdown_row(judgement) for judgement in report.judgements]
     return "\n".join(lines) + "\n"
 
@@ -163,11 +165,18 @@ def _why(judgement: Judgement) -> str:
     return "; ".join(part for part in (judgement.why, judgement.stale, scope) if part)
 
 
-def _markdown_row(judgement: Judgement) -> str:
+def row(judgement: Judgement) -> dict[str, str]:
+    """All that is said of a claim, by the heads of a table."""
     claim = judgement.claim
     cells = (
-        *(f"`{claim.id}`", claim.source, claim.statement),
+        *(claim.id, claim.source, claim.statement),
         *(_published(judgement), _measured(judgement), judgement.verdict),
         *(judgement.scale or "-", judgement.day or "-", _why(judgement)),
     )
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return dict(zip(HEAD, cells, strict=True))
+
+
+def _markdown_row(judgement: Judgement) -> str:
+    cells = row(judgement)
+    cells[HEAD[0]] = f"`{cells[HEAD[0]]}`"
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells.values()) + " |"
