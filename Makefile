@@ -13,7 +13,7 @@ RUST := Cargo.toml Cargo.lock $(SOURCES) $(shell find crates -name Cargo.toml)
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large dist docs bench generate generated lock clean
+.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large dist docs bench stopping generate generated lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -67,6 +67,9 @@ docs: $(VENV)/developed ## Build the documentation site into build/docs; warning
 
 bench: ## Measure the speed of the engine
 	cargo bench --locked --package deroute
+
+stopping: $(VENV)/built ## Measure bias and coverage of runs that end when enough is known (hours)
+	$(BIN)/python tools/stopping.py
 
 generate: $(VENV)/built ## Write the files that are generated from the code
 	$(BIN)/python tools/generate.py

@@ -32,11 +32,11 @@ def weight(point: Point, footprint: Footprint) -> float:
         return 10_000.0 + footprint.message_phits
     load = point.spec.get("traffic", {}).get("load", 0)
     # What is there at the beginning grows with the network, as the packets do.
-    return _cycles(point.spec) * footprint.fixed_bytes * (_IDLE + float(load))
+    return cycles(point.spec) * footprint.fixed_bytes * (_IDLE + float(load))
 
 
-def _cycles(spec: Mapping[str, Any]) -> float:
-    """Cycles of a run, at most."""
+def cycles(spec: Mapping[str, Any]) -> float:
+    """Cycles of a run of synthetic traffic, at most."""
     run, cycle = spec.get("run", {}), cycle_ns(spec)
     warmup = run.get("warmup", _DEFAULT_WARMUP)
     if isinstance(warmup, Mapping):
@@ -69,16 +69,23 @@ def estimate_seconds(points: Sequence[Point], weights: Mapping[str, float], jobs
 
     The probe starts from an empty network, so it is a little optimistic.
     """
+    cpu, longest = probe_seconds(points, weights, jobs)
+    return max(cpu / jobs, longest)
+
+
+def probe_seconds(
+    points: Sequence[Point], weights: Mapping[str, float], jobs: int
+) -> tuple[float, float]:
+    """Seconds of one core that all points take, and of the longest that was tried."""
     if not points:
-        return 0.0
+        return 0.0, 0.0
     ordered = sorted(points, key=lambda point: weights[point.key])
     count = min(_PROBES, len(ordered))
     chosen = [ordered[(2 * index + 1) * len(ordered) // (2 * count)] for index in range(count)]
     with ThreadPoolExecutor(max(1, min(jobs, cores()))) as pool:
         seconds = list(pool.map(_probe, chosen))
     rate = sum(seconds) / sum(weights[point.key] for point in chosen)
-    total = rate * sum(weights[point.key] for point in points)
-    return max(total / jobs, *seconds)
+    return rate * sum(weights[point.key] for point in points), max(seconds)
 
 
 class _Enough(Exception):

@@ -29,17 +29,11 @@ from deroute.jobs import JobArrays, Part, WorkloadOutcome, iterations_frame, ran
 from deroute.notebook import Value
 from deroute.queues import PauseSeries, QueueSeries, pause_series, queue_series
 from deroute.records import AgentSeries, CongestionSeries, Series, SeriesColumns
+from deroute.steadiness import Stopping, Trend, Verdict
 from deroute.streams import Latency, ResequencingUse, StreamOutcome, streams_frame
 
 RawArrays = Mapping[str, NDArray[Any]]
 Scalar = str | int | float
-
-
-class Verdict(Part):
-    """Whether the numbers describe a steady state, and why."""
-
-    state: Literal["steady", "saturated", "not-converged", "completed", "unfinished"]
-    reasons: list[str]
 
 
 class Size(Part):
@@ -72,17 +66,6 @@ class Packets(Part):
     lost: int = 0
     in_flight: int
     measured: int
-
-
-class Trend(Part):
-    """Rise of straight lines through latency and packets in the network, as fractions of their
-    means, from the beginning to the end of the measurement.
-    """
-
-    latency: float
-    latency_ci95: float
-    in_flight: float
-    in_flight_ci95: float
 
 
 class Fairness(Part):
@@ -163,6 +146,8 @@ class Outcome(Value, Part):
     latency: Latency
     #: None with a workload, and in results of versions before 0.6.
     trend: Trend | None = None
+    #: None without `run.precision`.
+    stopping: Stopping | None = None
     hops_mean: float
     fairness: Fairness
     paths: list[PathShare]
@@ -294,7 +279,8 @@ class Outcome(Value, Part):
             _flatten(f"streams.{stream.name}", stream.scalars(), flat)
         unknown = {"workload", "streams", "flow_control", "congestion_point"}
         unknown |= {"notifications", "reaction_point", "adaptation"}
-        unknown |= {name for name in ("trend", "resequencing") if getattr(self, name) is None}
+        others = ("trend", "stopping", "resequencing")
+        unknown |= {name for name in others if getattr(self, name) is None}
         for name, value in self.model_dump(by_alias=True, exclude=unknown).items():
             named = {item.pop(lists[name]): item for item in value} if name in lists else value
             _flatten(name, named, flat)

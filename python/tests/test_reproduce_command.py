@@ -107,6 +107,24 @@ def call(*arguments: str, code: int = 0) -> str:
     return result.output
 
 
+def test_a_plan_says_what_it_takes_and_runs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("0.1")
+
+    def row() -> list[str]:
+        lines = call("small", "--scale", "quick", "--plan").splitlines()
+        return next(line for line in lines if line.startswith(" all")).split()[1:]
+
+    points, left, cycles, hours, *_ = row()
+    assert (points, left, cycles) == ("2", "2", "0.012")
+    assert 0 <= float(hours) < 0.1
+    assert not (tmp_path / "runs").exists()
+    call("small", "--scale", "quick", code=0)
+    assert row()[:4] == ["2", "0", "0.000", "0.000"]
+
+
 def amend(where: Path, **changes: str | None) -> None:
     """Changes what is kept of the verdict on a claim; None: takes it out."""
     (file,) = where.rglob("verdicts/3.2-bound.quick.json")

@@ -43,6 +43,9 @@ pub struct Outcome {
     /// one of a few cycles.
     #[serde(default)]
     pub trend: Option<Trend>,
+    /// How a run that ends when enough is known came to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopping: Option<Stopping>,
     /// Mean router-to-router hops of the delivered packets.
     pub hops_mean: f64,
     /// Fairness of the injected load over routers and hosts.
@@ -136,6 +139,17 @@ pub struct Size {
     pub routers: u32,
     /// Links between routers, each direction counted.
     pub links: u32,
+}
+
+/// How a run with `run.precision` came to its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Stopping {
+    /// The means were known as well as was asked before the end of `run.measure`.
+    pub reached: bool,
+    /// How often that was looked at.
+    pub looks: u32,
+    /// How often all that had been measured was dropped, because it showed a trend.
+    pub restarts: u32,
 }
 
 /// Loads over the measurement, in phits per host and cycle.

@@ -23,10 +23,11 @@ from deroute.executors import Resources
 from deroute.experiment import Experiment
 from deroute.figures import Study
 from deroute.frame import load_results
+from deroute.machine import cores
 from deroute.report import claims
-from deroute.reproduce import Item, ItemReport, Paper, PaperError, status
+from deroute.reproduce import Item, ItemReport, Paper, PaperError, budget, status
 from deroute.reproduce.engine import BuiltEngine
-from deroute.reproduce.experiments import experiment_name
+from deroute.reproduce.experiments import documents, experiment_name
 from deroute.reproduce.report import (
     PaperReport,
     markdown,
@@ -61,6 +62,10 @@ def reproduce(
         bool,
         typer.Option("--status", help="Run nothing: list every claim, of all papers or of one."),
     ] = False,
+    only_plan: Annotated[
+        bool,
+        typer.Option("--plan", help="Run nothing: points, cycles, CPU hours and memory."),
+    ] = False,
     directory: Annotated[
         Path | None, typer.Option("--dir", help="Results; default: runs/reproduce/PAPER/SCALE.")
     ] = None,
@@ -89,6 +94,7 @@ def reproduce(
     - `deroute reproduce thesis --chapter 2,3`
     - `deroute reproduce thesis 6.3-policies --scale paper`
     - `deroute reproduce thesis 5-7`
+    - `deroute reproduce thesis --scale paper --plan`
     - `deroute reproduce fat-tree table-3 --scale paper --executor dask --address tcp://head:8786`
     - `deroute reproduce --status --report claims.html`
     """
@@ -103,18 +109,46 @@ def reproduce(
     data, scale = papers.read_paper(papers.find(paper, _ROOTS)), scale or _SCALE
     items = data.select(item, chapters)
     where = directory or _default_directory(data, scale)
+    if only_plan:
+        _plan(data, items, scale, where)
+        return
 
     run = partial(_run, where=where, place=place, formats=formats)
-    console, reports = app.out(), list[ItemReport]()
-    for each in items:
-        reports.append(papers.reproduce_item(data, each, scale, run, BuiltEngine))
-        reports[-1].figures.extend(_draw(each, where, formats))
-        status.keep(where, scale, reports[-1])
-        print_item(console, reports[-1])
+    reports = _run_items(data, items, scale, where, run)
     if tables is not None:
         _write(tables, tables_page(_engine.VERSION, data, scale, reports))
     name = "REPORT" if item is None else "-".join(item.split())
     _finish([(data, reports)], report or where / f"{name}.md")
+
+
+def _run_items(
+    paper: Paper,
+    items: Sequence[Item],
+    scale: str,
+    where: Path,
+    run: partial[tuple[Study, list[Path]]],
+) -> list[ItemReport]:
+    """Run and judge the items, one after the other."""
+    console, reports = app.out(), list[ItemReport]()
+    for each in items:
+        reports.append(papers.reproduce_item(paper, each, scale, run, BuiltEngine))
+        reports[-1].figures.extend(_draw(each, where, run.keywords["formats"]))
+        status.keep(where, scale, reports[-1])
+        print_item(console, reports[-1])
+    return reports
+
+
+def _plan(paper: Paper, items: Sequence[Item], scale: str, where: Path) -> None:
+    """Say what the experiments of these items take."""
+    wanted = [each for item in items for each in documents(paper, item, scale).values()]
+    found = []
+    with app.err().status("Trying some points of each experiment") as status_line:
+        for number, document in enumerate(wanted, 1):
+            status_line.update(f"{document['name']}: {number} of {len(wanted)}")
+            found.append(budget.budget(document, where))
+    app.out().print(budget.table(found))
+    hours = sum(each.cpu_seconds for each in found) / 3600
+    print(f"about {hours:,.2f} CPU hours, {hours / cores():,.2f} h on the {cores()} cores here")
 
 
 def _last(

@@ -131,6 +131,9 @@ pub(crate) trait Egress: Sized + Send {
     /// Phits in a queue of a port, as the space in its output counts them.
     fn length(&self, core: &Core, port: u32, queue: u8) -> u32;
 
+    /// Forgets what was measured.
+    fn forget(&mut self);
+
     /// Records bins of the time in which queues are told to be silent.
     fn record_silences(&mut self, bins: SilenceBins);
 

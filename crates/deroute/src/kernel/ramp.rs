@@ -19,6 +19,19 @@ pub(crate) fn of(model: &Model) -> Option<Ramp> {
     if model.jobs.is_some() {
         return None;
     }
+    let (round_trip, fill) = lengths(model);
+    Some(Ramp { warmup: u64::from(warmup), round_trip, fill })
+}
+
+/// Cycles before which a network is hardly in the state of its traffic: there and back over a detour, and until
+/// a link has filled a buffer.
+pub(crate) fn least(model: &Model) -> u64 {
+    let (round_trip, fill) = lengths(model);
+    (2 * round_trip).max(fill)
+}
+
+/// The round trip and the time to fill a buffer, as in [`Ramp`].
+fn lengths(model: &Model) -> (u64, u64) {
     let kinds = model.topology.hop_kinds();
     let (mut hops, mut links) = (0, 0);
     for kind in kinds {
@@ -29,5 +42,5 @@ pub(crate) fn of(model: &Model) -> Option<Ramp> {
         u64::from(model.pipeline) * (hops + 1) + links + 2 * u64::from(model.host_latency);
     let buffers = model.classes.iter().chain(&model.egress.nic);
     let fill = buffers.map(|link| u64::from(link.buffer) * u64::from(link.period));
-    Some(Ramp { warmup: u64::from(warmup), round_trip: 2 * one_way, fill: fill.max().unwrap_or(0) })
+    (2 * one_way, fill.max().unwrap_or(0))
 }

@@ -46,7 +46,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.packets += other.packets;
         self.phits += other.phits;
         self.latency += other.latency;
@@ -215,6 +215,32 @@ impl Collector {
         let (bits, count) = batches(to.saturating_sub(from));
         self.batch_bits = bits;
         self.batches = vec![Batch::default(); count as usize];
+    }
+
+    /// Measures until cycle `to`, which is later than what it said before.
+    pub(crate) fn extend(&mut self, to: Cycle) {
+        let (bits, count) = batches(to.saturating_sub(self.from));
+        let each = 1 << (bits - self.batch_bits);
+        let joined = self.batches.chunks(each).map(|batches| {
+            let mut sums = Batch::default();
+            batches.iter().for_each(|batch| sums.merge(batch));
+            sums
+        });
+        self.batches = joined.collect();
+        self.batches.resize(count as usize, Batch::default());
+        (self.to, self.batch_bits) = (to, bits);
+    }
+
+    /// Forgets what was measured, but not what is counted over the whole run.
+    pub(crate) fn forget(&mut self) {
+        let before = std::mem::replace(self, Self::new());
+        self.generated = before.generated;
+        self.refused = before.refused;
+        self.injected = before.injected;
+        self.delivered = before.delivered;
+        self.lost = before.lost;
+        self.grants = before.grants;
+        self.notices = before.notices;
     }
 
     /// Sums over all batches.

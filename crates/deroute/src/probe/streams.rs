@@ -36,6 +36,14 @@ impl StreamRecord {
         }
     }
 
+    /// As [`Collector::forget`].
+    pub(crate) fn forget(&mut self) {
+        let mut fresh = Self::new();
+        std::mem::swap(&mut fresh.collector, &mut self.collector);
+        fresh.collector.forget();
+        *self = fresh;
+    }
+
     /// Bytes of a record, for a measurement of so many cycles; those of a time series do not count.
     pub(crate) fn bytes(measure: Cycle) -> u64 {
         let histogram = size_of::<u64>() * histogram().distinct_values();

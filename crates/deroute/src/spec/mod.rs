@@ -9,6 +9,7 @@ mod link;
 mod probes;
 mod quantity;
 mod rate;
+mod run;
 mod service;
 
 pub use error::SpecError;
@@ -16,6 +17,7 @@ pub use link::{Auto, Link, SlowLink, Vcs};
 pub use probes::{ProbedPorts, QueueDetail, QueueProbe};
 pub(crate) use quantity::holds;
 pub use quantity::{Quantity, Scale};
+pub use run::{AutomaticWarmup, Precision, Run, Warmup, WarmupRule};
 pub use service::{ClassSchedule, ServiceClasses};
 
 use std::collections::BTreeMap;
@@ -229,80 +231,6 @@ pub struct Resequencing {
     /// for it any more. Default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Quantity>,
-}
-
-/// Seed and duration.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Run {
-    /// Seed of every random stream. Default 1.
-    pub seed: u64,
-    /// Cycles before the measurement begins. Default 60000 cycles.
-    pub warmup: Warmup,
-    /// Cycles measured. Default 60000.
-    pub measure: Quantity,
-}
-
-impl Default for Run {
-    fn default() -> Self {
-        Self { seed: 1, warmup: Warmup::Fixed(60_000.into()), measure: 60_000.into() }
-    }
-}
-
-/// How the end of the warm-up is found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "expected a duration, or a table { interval = ..., limit = ... } for automatic detection"
-)]
-pub enum Warmup {
-    /// A fixed time.
-    Fixed(Quantity),
-    /// When the mean latency is steady, by a rule.
-    Automatic(AutomaticWarmup),
-}
-
-/// How a series of mean latencies is judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WarmupRule {
-    /// MSER-5 (White, Cobb and Spratt 2000): the warm-up ends when the truncation point that minimises
-    /// the standard error lies in the first half of the series. At least 100 observations are judged.
-    #[default]
-    Mser,
-    /// The warm-up ends when the latency stops growing: the least-squares line through the last
-    /// observations, `window` of them, does not rise. A network in which it always does is saturated
-    /// (McDonald et al., SC 2019, 6.1).
-    StopsGrowing,
-}
-
-/// Parameters of the automatic warm-up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct AutomaticWarmup {
-    /// One observation of the series: the mean latency of the packets delivered in this time. Default
-    /// 500 cycles.
-    pub interval: Quantity,
-    /// How the series is judged. Default `mser`.
-    #[serde(skip_serializing_if = "is_default")]
-    pub rule: WarmupRule,
-    /// Observations that `stops-growing` judges, 5 to 1000. Default 15.
-    #[serde(skip_serializing_if = "is_usual_window")]
-    pub window: u32,
-    /// Give up after this time; the result is then `not-converged`. Default 200000 cycles.
-    pub limit: Quantity,
-}
-
-const WINDOW: u32 = 15;
-
-fn is_usual_window(window: &u32) -> bool {
-    *window == WINDOW
-}
-
-impl Default for AutomaticWarmup {
-    fn default() -> Self {
-        Self { interval: 500.into(), rule: WarmupRule::Mser, window: WINDOW, limit: 200_000.into() }
-    }
 }
 
 /// What is recorded beyond the standard result.

@@ -38,6 +38,18 @@ impl Scale {
         refuse(message, choices.map(name).to_vec())
     }
 
+    /// A relative half-width of an interval, such as `"1%"`.
+    ///
+    /// # Errors
+    /// What is no share from 0.1% to 50%.
+    pub(crate) fn precision(&self, path: &str, width: &Quantity) -> Result<f64, SpecError> {
+        let part = share(width, self).map(|(above, below)| above as f64 / below as f64);
+        part.filter(|part| (0.001..=0.5).contains(part)).ok_or_else(|| {
+            let message = format!("{width} is no width of an interval");
+            SpecError::new(path, message).choices(["\"1%\", or another share from 0.1% to 50%"])
+        })
+    }
+
     /// A rate as a share of a phit a cycle.
     ///
     /// # Errors

@@ -1,7 +1,10 @@
 //! What a result says of itself: steady or not, and how well its means are known.
 
+use std::ops::ControlFlow;
+
 use deroute::outcome::{Outcome, State};
-use deroute::spec::{Spec, Warmup};
+use deroute::spec::{Run, Spec, Warmup};
+use deroute::{RunOptions, Simulation};
 
 use crate::support::{self, value};
 
@@ -173,4 +176,115 @@ fn bursts_are_no_false_alarm() {
             assert!(!reasons.contains("change"), "{load}, seed {seed}: {reasons}");
         }
     }
+}
+
+/// Until the mean latency is known to 1%, in at most so many cycles.
+fn precise(spec: &mut Spec, most: u64, seed: u64) -> Outcome {
+    spec.run.precision = Some(value("{ latency = '1%' }"));
+    spec.run.warmup = Run::default().warmup;
+    (spec.run.measure, spec.run.seed) = (most.into(), seed);
+    let outcome = support::run(spec);
+    spec.run.precision = None;
+    outcome
+}
+
+/// Runs that end when enough is known are short, without bias, and as exact as was asked. `tools/stopping.py` measures
+/// more.
+#[test]
+fn runs_stop_when_enough_is_known() {
+    for (load, longest) in [(0.3, 13_000.0), (0.6, 25_000.0)] {
+        let mut spec = dragonfly("{ minimal = {} }", "'uniform'", load);
+        let found: Vec<Outcome> =
+            (1..=40).map(|seed| precise(&mut spec, 200_000, 300 + seed)).collect();
+        let truth = run(&mut spec, 10_000, 200_000, 1).latency;
+        assert!(truth.ci95 < 0.004 * truth.mean, "{truth:?}");
+        let errors: Vec<f64> = found.iter().map(|o| o.latency.mean / truth.mean - 1.0).collect();
+        let bias = errors.iter().sum::<f64>() / 40.0;
+        assert!(bias.abs() < 0.005, "{load}: {bias}");
+        let within = errors.iter().filter(|error| error.abs() < 0.01).count();
+        assert!(within >= 36, "{load}: {errors:?}");
+        let cycles = found.iter().map(|o| o.work.cycles as f64).sum::<f64>() / 40.0;
+        assert!(cycles < longest, "{load}: {cycles}");
+        for outcome in &found {
+            assert_eq!(outcome.verdict.state, State::Steady, "{:?}", outcome.verdict);
+            assert!(outcome.stopping.unwrap().reached);
+            assert_eq!(outcome.measured_from + outcome.measured_cycles, outcome.work.cycles);
+            assert!(outcome.measured_cycles >= 5_000 && outcome.measured_from >= 5_000);
+            assert!(outcome.latency.ci95 < 0.0115 * outcome.latency.mean, "{:?}", outcome.latency);
+        }
+    }
+}
+
+/// A network that fills up has no mean to be known: it is measured to the end, and what came before a trend is dropped.
+#[test]
+fn runs_do_not_stop_while_a_network_fills() {
+    for (spec, name) in [
+        (&mut hyperx(0.27), "collapsing"),
+        (&mut dragonfly("{ minimal = {} }", "{ adversarial = { offset = 1 } }", 0.3), "refused"),
+    ] {
+        let outcome = precise(spec, 40_000, 1);
+        let stopping = outcome.stopping.unwrap();
+        assert!(!stopping.reached && stopping.looks > 2, "{name}: {stopping:?}");
+        assert_eq!(outcome.work.cycles, 45_000, "{name}");
+        assert_eq!(outcome.verdict.state, State::Saturated, "{name}: {:?}", outcome.verdict);
+    }
+    let outcome = precise(&mut hyperx(0.245), 40_000, 1);
+    assert!(!outcome.stopping.unwrap().reached, "{:?}", outcome.stopping);
+    assert_ne!(outcome.verdict.state, State::Steady);
+}
+
+/// Two hosts send all they can to a third, which pauses them and marks what it is sent: what waits grows for ever.
+fn incast() -> Spec {
+    support::parse(
+        "[network]\ntopology = { crossbar = { hosts = 3 } }\n\
+         nic = { latency = 5, link = { buffer = 2000 }, resequencing = {} }\n\
+         flow_control = { pfc = { response = 0, frame = 1 } }\n\
+         congestion_point = { ecn = { kmin = 50, kmax = 150, pmax = 0.5 } }\n\
+         switch = { output_queued = { output_buffer = 200 } }\n\
+         [routing.minimal]\n\
+         [traffic]\nload = 1.0\npacket_size = 10\npattern = \"uniform\"\n\
+         hotspots = [{ destinations = { any = [2] }, sources = { hosts = [0, 1] } }]\n",
+    )
+}
+
+/// Whatever was dropped is in no count: what is left is as if the run had begun to measure there.
+#[test]
+fn what_is_dropped_is_forgotten() {
+    for mut spec in [hyperx(0.27), incast()] {
+        let found = precise(&mut spec, 20_000, 1);
+        assert!(found.stopping.unwrap().restarts > 0, "{:?}", found.stopping);
+        let whole = run(&mut spec, found.measured_from, found.measured_cycles, 1);
+        // Packets in the network are counted at other times.
+        let (stopping, verdict, trend) = (found.stopping, found.verdict.clone(), found.trend);
+        assert_eq!(found, Outcome { stopping, verdict, trend, ..whole });
+    }
+}
+
+/// A precision that is out of reach is told.
+#[test]
+fn what_is_not_known_is_told() {
+    let mut spec = dragonfly("{ minimal = {} }", "'uniform'", 0.8);
+    let outcome = precise(&mut spec, 7_000, 1);
+    assert_eq!(outcome.verdict.state, State::NotConverged);
+    let reasons = outcome.verdict.reasons.join("; ");
+    assert!(reasons.contains("known as asked: the mean latency to"), "{reasons}");
+    assert!(reasons.contains("(1% was asked)"), "{reasons}");
+}
+
+/// Where a run ends does not depend on how it is divided.
+#[test]
+fn partitions_do_not_change_where_a_run_ends() {
+    let mut spec = dragonfly("{ ugal = {} }", "{ adversarial = { offset = 1 } }", 0.2);
+    spec.run.precision = Some(value("{ latency = '2%', accepted = '2%' }"));
+    spec.run.measure = 60_000.into();
+    let simulation = Simulation::build(&spec).unwrap();
+    let of = |partitions| {
+        let options =
+            RunOptions { partitions: Some(partitions), threads: 2, ..RunOptions::default() };
+        simulation.run(&options, &mut |_| ControlFlow::Continue(())).unwrap()
+    };
+    let one = of(1);
+    assert!(one.stopping.unwrap().reached, "{:?}", one.stopping);
+    assert_eq!(one, of(3));
+    assert_eq!(one, of(9));
 }

@@ -111,6 +111,8 @@ impl Egress for Fixed {
         backlog(core, port)
     }
 
+    fn forget(&mut self) {}
+
     fn record_silences(&mut self, _bins: SilenceBins) {}
 
     fn silences(&self, _core: &Core, _port: u32, _vcs: u8) -> Vec<SilenceRecord> {

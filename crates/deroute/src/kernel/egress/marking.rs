@@ -67,6 +67,11 @@ impl Marking {
         marked
     }
 
+    /// Forgets what was measured.
+    pub(super) fn forget(&mut self) {
+        self.records.iter_mut().for_each(|record| (record.packets, record.marked) = (0, 0));
+    }
+
     /// What left an output, class by class.
     pub(super) fn records(&self, port: u32) -> &[MarkRecord] {
         &self.records[port as usize * self.classes..][..self.classes]

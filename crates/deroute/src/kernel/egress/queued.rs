@@ -431,6 +431,13 @@ impl Egress for Queued {
             .phits
     }
 
+    fn forget(&mut self) {
+        self.silences.forget();
+        if let Some(marking) = &mut self.marking {
+            marking.forget();
+        }
+    }
+
     fn record_silences(&mut self, bins: SilenceBins) {
         self.silences.record_bins(bins);
     }

@@ -70,6 +70,11 @@ impl Silences {
         }
     }
 
+    /// Forgets what was measured.
+    pub(super) fn forget(&mut self) {
+        self.queues.iter_mut().for_each(|queue| queue.measured = 0);
+    }
+
     /// When a queue fell silent last.
     pub(super) fn since(&self, queue: usize) -> Cycle {
         self.queues[queue].since

@@ -73,8 +73,11 @@ impl Order {
         2 * ways * (size_of::<(Way, Course)>() as u64 + 4)
     }
 
-    /// These cycles are measured.
+    /// These cycles are measured; what was recorded is forgotten unless they only end later.
     pub(super) fn open(&mut self, from: Cycle, to: Cycle) {
+        if from != self.record.from {
+            self.record = OrderRecord::default();
+        }
         (self.record.from, self.record.to) = (from, to);
     }
 

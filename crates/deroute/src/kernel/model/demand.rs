@@ -26,7 +26,7 @@ pub(super) fn resolve(
     }
     let measure_from = match times.warmup {
         WarmupTimes::Fixed(warmup) => Some(warmup),
-        WarmupTimes::Automatic { .. } => None,
+        WarmupTimes::Automatic { .. } | WarmupTimes::Precise(_) => None,
     };
     let free = |host| jobs.as_ref().is_none_or(|jobs| jobs.seat(host).is_none());
     let senders = Senders { period: links::host_period(spec, scale)?, classes, free: &free };
@@ -48,6 +48,7 @@ fn jobs(spec: &Spec, scale: &Scale, setting: &Setting<'_>) -> Result<Option<Jobs
     for (key, as_always) in [
         ("warmup", spec.run.warmup == fixed.warmup),
         ("measure", spec.run.measure == fixed.measure),
+        ("precision", spec.run.precision.is_none()),
     ] {
         if !as_always {
             let message = "a run with a workload is measured from its first cycle to its end";

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 pub(crate) use egress::EgressModel;
 pub(crate) use probed::{ProbedPort, QueuePlan, Queues, pause_rows};
-pub(crate) use times::{Times, WarmupTimes};
+pub(crate) use times::{Asked, LEAST, Times, WarmupTimes};
 
 use egress::Ends;
 

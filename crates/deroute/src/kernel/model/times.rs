@@ -1,7 +1,9 @@
 //! When a run begins and ends, and when it is looked at.
 
 use crate::ids::Cycle;
-use crate::spec::{AutomaticWarmup, Quantity, Scale, Spec, SpecError, Warmup, WarmupRule};
+use crate::spec::{
+    AutomaticWarmup, Precision, Quantity, Run, Scale, Spec, SpecError, Warmup, WarmupRule,
+};
 
 /// Seed and durations, resolved.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +33,7 @@ impl Times {
         let warmup = match self.warmup {
             WarmupTimes::Fixed(warmup) => warmup,
             WarmupTimes::Automatic { limit, .. } => limit,
+            WarmupTimes::Precise(asked) => asked.warmup.unwrap_or(LEAST),
         };
         u64::from(warmup) + u64::from(self.measure)
     }
@@ -40,16 +43,35 @@ impl Times {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WarmupTimes {
     Fixed(Cycle),
-    Automatic { interval: Cycle, limit: Cycle, growth: Option<usize> },
+    Automatic {
+        interval: Cycle,
+        limit: Cycle,
+        growth: Option<usize>,
+    },
+    /// Where the means can be known well enough.
+    Precise(Asked),
 }
+
+/// How well means are to be known, as shares of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    pub(crate) latency: Option<f64>,
+    pub(crate) accepted: Option<f64>,
+    /// Cycles before the measurement, at least.
+    pub(crate) warmup: Option<Cycle>,
+}
+
+/// Cycles before a measurement that ends when enough is known, unless the spec says otherwise.
+pub(crate) const LEAST: Cycle = 5_000;
 
 /// Seed and durations that a spec asks for.
 pub(super) fn resolve(spec: &Spec, scale: &Scale) -> Result<Times, SpecError> {
     let (run, probes) = (&spec.run, &spec.probes);
-    let warmup = match &run.warmup {
-        Warmup::Fixed(Quantity::Number(0)) => WarmupTimes::Fixed(0),
-        Warmup::Fixed(time) => WarmupTimes::Fixed(scale.duration("run.warmup", time)?),
-        Warmup::Automatic(auto) => WarmupTimes::Automatic {
+    let warmup = match (&run.precision, &run.warmup) {
+        (Some(asked), _) => precise(asked, spec, scale)?,
+        (None, Warmup::Fixed(Quantity::Number(0))) => WarmupTimes::Fixed(0),
+        (None, Warmup::Fixed(time)) => WarmupTimes::Fixed(scale.duration("run.warmup", time)?),
+        (None, Warmup::Automatic(auto)) => WarmupTimes::Automatic {
             interval: scale.interval("run.warmup.interval", &auto.interval, 1)?,
             limit: scale.duration("run.warmup.limit", &auto.limit)?,
             growth: growth(auto)?,
@@ -91,6 +113,7 @@ pub(super) fn resolve(spec: &Spec, scale: &Scale) -> Result<Times, SpecError> {
     };
     Ok(Times { seed: run.seed, warmup, measure, series, agents, congestion, watchdog })
 }
+
 /// Observations in which the latency must not grow, if that is the rule.
 fn growth(auto: &AutomaticWarmup) -> Result<Option<usize>, SpecError> {
     if !(5..=1_000).contains(&auto.window) {
@@ -98,4 +121,42 @@ fn growth(auto: &AutomaticWarmup) -> Result<Option<usize>, SpecError> {
         return Err(SpecError::new("run.warmup.window", message).choices(["5 to 1000"]));
     }
     Ok((auto.rule == WarmupRule::StopsGrowing).then_some(auto.window as usize))
+}
+
+/// What is asked of a run that ends when enough is known.
+fn precise(asked: &Precision, spec: &Spec, scale: &Scale) -> Result<WarmupTimes, SpecError> {
+    let Precision { latency, accepted, warmup } = asked;
+    let refuse = |path: &str, message: &str, choices: &[&str]| {
+        Err(SpecError::new(path, message).choices(choices.iter().copied()))
+    };
+    if latency.is_none() && accepted.is_none() {
+        let choices = ["latency = \"1%\"", "accepted = \"1%\""];
+        return refuse("run.precision", "asks for nothing", &choices);
+    }
+    if spec.run.warmup != Run::default().warmup {
+        let message = "a run with `run.precision` finds its beginning";
+        return refuse("run.warmup", message, &["nothing", "run.precision.warmup"]);
+    }
+    let probes = &spec.probes;
+    for (key, asked) in [
+        ("series", probes.series.is_some()),
+        ("agents", probes.agents.is_some()),
+        ("congestion", probes.congestion.is_some()),
+        ("queues", probes.queues.is_some()),
+    ] {
+        if asked {
+            let message = "a record in time needs a measurement whose length is known";
+            return refuse(&format!("probes.{key}"), message, &["no run.precision"]);
+        }
+    }
+    let share = |key: &str, width: &Option<Quantity>| -> Result<Option<f64>, SpecError> {
+        let path = format!("run.precision.{key}");
+        width.as_ref().map(|width| scale.precision(&path, width)).transpose()
+    };
+    let time = |time: &Quantity| scale.duration("run.precision.warmup", time);
+    Ok(WarmupTimes::Precise(Asked {
+        latency: share("latency", latency)?,
+        accepted: share("accepted", accepted)?,
+        warmup: warmup.as_ref().map(time).transpose()?,
+    }))
 }

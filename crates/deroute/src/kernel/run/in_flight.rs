@@ -22,6 +22,11 @@ impl InFlight {
         Self { next: from, step, end: to, counts: Vec::new() }
     }
 
+    /// The measurement ends later: counts go on at the same steps.
+    pub(super) fn extend(&mut self, to: Cycle) {
+        self.end = to;
+    }
+
     /// Cycle of the next count.
     pub(super) fn next(&self) -> Cycle {
         if self.next < self.end { self.next } else { Cycle::MAX }

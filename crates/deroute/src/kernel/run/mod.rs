@@ -15,6 +15,7 @@ mod pauses;
 mod precision;
 mod queue_samples;
 mod statistics;
+mod stopping;
 mod streams;
 mod summary;
 mod verdict;
@@ -36,7 +37,7 @@ use super::model::{Model, WarmupTimes};
 use super::partition::Partition;
 use super::{Progress, RunError, RunOptions, Watcher};
 use crate::ids::Cycle;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Stopping};
 use crate::probe::collect::Bins;
 use crate::spec::Spec;
 
@@ -92,6 +93,8 @@ struct Running<M: Machine> {
     trees: Option<congestion::Samples>,
     /// Samples of queues, once the measurement is planned.
     queues: Option<queue_samples::Samples>,
+    /// How the run came to its end, if that is when enough is known.
+    stopping: Option<Stopping>,
 }
 
 /// Host-cycles between looks at the whole network: about a second of work.
@@ -126,6 +129,7 @@ impl<M: Machine> Running<M> {
             samples: None,
             trees: None,
             queues: None,
+            stopping: None,
         }
     }
 
@@ -135,9 +139,11 @@ impl<M: Machine> Running<M> {
         match times.warmup {
             WarmupTimes::Fixed(warmup) => {
                 self.open(warmup);
-                self.advance(warmup, u64::from(warmup) + u64::from(times.measure), watch)?;
+                self.advance(warmup, times.most(), watch)?;
                 Ok(true)
             }
+            // Its beginning is found while it measures.
+            WarmupTimes::Precise(_) => Ok(true),
             WarmupTimes::Automatic { interval, limit, growth } => {
                 self.observe(interval, limit);
                 let total = u64::from(limit) + u64::from(times.measure);
@@ -162,14 +168,22 @@ impl<M: Machine> Running<M> {
     }
 
     fn measure(&mut self, watch: &mut Watcher<'_>) -> Result<(), RunError> {
+        if let WarmupTimes::Precise(asked) = self.model.times.warmup {
+            self.stopping = Some(self.measure_until_known(asked, watch)?);
+            return Ok(());
+        }
         let end = self.partitions[0].path.core.collector.to;
         self.advance(end, u64::from(end), watch)
     }
 
     /// Measures from cycle `from` on.
     fn open(&mut self, from: Cycle) {
+        self.open_until(from, from.saturating_add(self.model.times.measure));
+    }
+
+    /// Measures these cycles.
+    fn open_until(&mut self, from: Cycle, to: Cycle) {
         let times = self.model.times;
-        let to = from.saturating_add(times.measure);
         let start = from - times.series.map_or(0, |(_, before)| before).min(from);
         self.samples = agent_samples::Samples::new(&self.model, self.now, start);
         self.trees = congestion::Samples::new(&self.model, self.now, start);

@@ -80,6 +80,7 @@ pub(crate) fn outcome<M: Machine>(
         warmed_up,
         growing: matches!(model.times.warmup, WarmupTimes::Automatic { growth: Some(_), .. }),
         changing: model.traffic.changes(total.from, total.to),
+        unknown: running.not_reached(),
         packets: sums.packets,
         changes,
     };
@@ -99,6 +100,7 @@ pub(crate) fn outcome<M: Machine>(
         packets,
         latency,
         trend: changes.map(|changes| changes.trend()),
+        stopping: running.stopping,
         hops_mean: ratio(total.hops, sums.packets),
         fairness: fairness(model, &arrays),
         paths: paths(network),

@@ -1,18 +1,19 @@
 //! What a result may be used for.
 
 use super::precision::{Change, Changes};
+use crate::kernel::model::Asked;
 use crate::outcome::{Latency, Load, State, Verdict};
 
 /// A network that accepts less than this share of what is attempted is saturated, unless it is
 /// still filling.
-const SATURATION: f64 = 0.98;
+pub(super) const SATURATION: f64 = 0.98;
 /// Fewest packets of a result.
-const FEWEST: u64 = 1_000;
+pub(super) const FEWEST: u64 = 1_000;
 /// Widest relative confidence interval of a steady mean latency, and the largest relative change
 /// of latencies and queues in a steady network, if it is certain.
 const WIDEST: f64 = 0.05;
 /// Fewest correlation times of a measurement whose interval is to be trusted.
-const FEWEST_TIMES: f64 = 4.0;
+pub(super) const FEWEST_TIMES: f64 = 4.0;
 
 /// What is known of a run besides its means.
 pub(super) struct Course {
@@ -21,6 +22,8 @@ pub(super) struct Course {
     pub(super) growing: bool,
     /// The traffic changes while it is measured.
     pub(super) changing: bool,
+    /// The means were to be known better, and are not.
+    pub(super) unknown: Option<Asked>,
     /// Packets measured.
     pub(super) packets: u64,
     /// What changed; `None` if the measurement was too short to tell.
@@ -52,6 +55,9 @@ pub(super) fn verdict(load: &Load, latency: &Latency, course: &Course) -> Verdic
             "the measurement is {times:.1} correlation times of the latency long, fewer than \
              {FEWEST_TIMES}: its interval may be too narrow"
         ));
+    }
+    if let Some(asked) = course.unknown {
+        reasons.push(not_known(&asked, load, latency));
     }
     let state = if reasons.is_empty() { State::Steady } else { State::NotConverged };
     Verdict { state, reasons }
@@ -102,6 +108,19 @@ fn unsteadiness(load: &Load, course: &Course) -> Vec<String> {
         reasons.push(format!("the latency changes by {change} within the measurement"));
     }
     reasons
+}
+
+/// What is less well known than it was to be.
+fn not_known(asked: &Asked, load: &Load, latency: &Latency) -> String {
+    let found = |asked: Option<f64>, what: &str, half_width: f64, mean: f64| {
+        let known = 100.0 * half_width / mean.max(f64::MIN_POSITIVE);
+        asked.map(|asked| format!("{what} to {known:.2}% ({}% was asked)", 100.0 * asked))
+    };
+    let latency = found(asked.latency, "the mean latency", latency.ci95, latency.mean);
+    let accepted = found(asked.accepted, "the accepted load", load.accepted_ci95, load.accepted);
+    let known: Vec<String> = latency.into_iter().chain(accepted).collect();
+    let known = known.join(" and ");
+    format!("`run.measure` ended before the means were known as asked: {known}")
 }
 
 fn falls_short(load: &Load) -> bool {

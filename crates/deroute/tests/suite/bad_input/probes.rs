@@ -1,6 +1,6 @@
 //! Probes of what is not there, or of too much.
 
-use super::check;
+use super::{Row, check};
 
 #[test]
 fn pauses() {
@@ -72,4 +72,41 @@ fn queues() {
             &["900 queues every 1 of 20000000 cycles", "16777216", "1073 cycles or more"],
         ),
     ]);
+}
+
+#[test]
+fn precisions_that_cannot_be() {
+    let asked = ("run.precision", "{ latency = '1%' }");
+    let usual = ("run.warmup", "-");
+    let rows: &[Row<'_>] = &[
+        (&[("run.precision", "{}"), usual], "run.precision", &["nothing", "latency = \"1%\""]),
+        (
+            &[("run.precision", "{ latency = '0%' }"), usual],
+            "run.precision.latency",
+            &["\"0%\"", "0.1% to 50%"],
+        ),
+        (
+            &[("run.precision", "{ accepted = 1 }"), usual],
+            "run.precision.accepted",
+            &["1 is no width", "0.1% to 50%"],
+        ),
+        (
+            &[("run.precision", "{ accepted = '1%', warmup = 0 }"), usual],
+            "run.precision.warmup",
+            &["0 cycles", "1 to"],
+        ),
+        (&[asked], "run.warmup", &["finds its beginning", "run.precision.warmup"]),
+        (&[asked, usual, ("probes.series", "10")], "probes.series", &["no run.precision"]),
+        (
+            &[asked, usual, ("probes.congestion.every", "10")],
+            "probes.congestion",
+            &["no run.precision"],
+        ),
+        (
+            &[asked, usual, ("traffic.then", "[{ at = 9 }]")],
+            "traffic.then[0]",
+            &["warm-up of fixed length"],
+        ),
+    ];
+    check(rows);
 }

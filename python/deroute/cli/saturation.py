@@ -1,0 +1,140 @@
+"""`deroute saturation`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import polars as pl
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from deroute import figures, plan, runner
+from deroute.cli import app
+from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Threads, simulate
+from deroute.cli.plot import plot_directory
+from deroute.executors import Resources
+from deroute.experiment import Experiment
+from deroute.frame import load_results
+from deroute.saturation import SUFFIX, Knee, Measured, Search, table
+from deroute.store import FILE
+from deroute.writing import whole
+
+#: The table, beside the results.
+TABLE = "saturation.csv"
+
+Known = list[dict[int, Measured]]
+
+
+def saturation(
+    file: app.File,
+    precision: Annotated[
+        float, typer.Option(help="Width of the interval in which the knee is, in phits/host/cycle.")
+    ] = 0.01,
+    highest: Annotated[
+        float, typer.Option("--to", help="The highest load: what is accepted there is measured.")
+    ] = 1.0,
+    directory: Annotated[
+        Path | None, typer.Option("--dir", help="Result directory; default: runs/NAME-saturation.")
+    ] = None,
+    jobs: Jobs = 0,
+    threads: Threads = 1,
+    executor: ExecutorName = "local",
+    address: Address = None,
+) -> None:
+    """Find where the curves of an experiment saturate, by bisection of the load.
+
+    The labels of all axes but the load and the seed are one curve each. Of every curve the
+    highest load is run, then the interval is halved between the loads that the network keeps up
+    with (it accepts 98% of what is attempted, and its seeds are not saturated) and those that it
+    does not. Every finished point is kept at once, and the same command continues.
+
+    - `deroute saturation experiments/demo.toml`
+    - `deroute saturation experiments/demo.toml --precision 0.005 --to 0.6`
+    """
+    place = Place(executor, Resources(jobs, threads, address))
+    plan.check_file(file)
+    experiment = Experiment.load(file)
+    search = Search.of(experiment, precision, highest)
+    where = directory or Path("runs") / (experiment.name + SUFFIX)
+    curves = search.curves()
+    known = _known(search, where)
+    while steps := _next_steps(search, known):
+        done = len(known) - len(steps)
+        app.err().print(f"{done} of {len(curves)} curves are known; loads: {_loads(search, steps)}")
+        _run(search, known, steps, where, place)
+        known = _known(search, where)
+    knees = [search.knee(curve, each) for curve, each in zip(curves, known, strict=True)]
+    _tell(knees, search, where)
+    for path in plot_directory(where, figures.FORMATS):
+        print(f"figure: {path}")
+
+
+def _known(search: Search, where: Path) -> Known:
+    """What has been measured of each curve."""
+    curves = search.curves()
+    if not (where / FILE).exists():
+        return [{} for _ in curves]
+    results = load_results(where)
+    return [search.measured(results, curve) for curve in curves]
+
+
+def _next_steps(search: Search, known: Sequence[Mapping[int, Measured]]) -> dict[int, int]:
+    """The next load of every curve whose knee is not known, by the number of the curve."""
+    found = ((number, search.next_step(each)) for number, each in enumerate(known))
+    return {number: step for number, step in found if step is not None}
+
+
+def _loads(search: Search, steps: Mapping[int, int]) -> str:
+    return ", ".join(f"{search.load(step):g}" for step in sorted(set(steps.values())))
+
+
+def _run(search: Search, known: Known, steps: Mapping[int, int], where: Path, place: Place) -> None:
+    """Run the next loads; ends the command if a point fails."""
+    loads = {number: [*each] for number, each in enumerate(known)}
+    for number, step in steps.items():
+        loads[number].append(step)
+    checked = plan.check_experiment(Experiment.from_document(search.document(loads)))
+    todo = runner.unfinished(checked.points, where)
+    report = simulate(replace(checked, points=todo), where, place)
+    for failure in report.failed[:5]:
+        app.err().print(f"[bold red]failed:[/] {escape(f'{failure.point}: {failure.message}')}")
+    if report.failed:
+        raise typer.Exit(app.FAILED)
+
+
+def _tell(knees: Sequence[Knee], search: Search, where: Path) -> None:
+    rows = list(table(knees))
+    with whole(where / TABLE) as draft:
+        pl.DataFrame(rows, infer_schema_length=None).write_csv(draft)
+    axes = list(knees[0].labels)
+    shown = Table(title=search.experiment.title, box=None, header_style="bold")
+    for axis in axes:
+        shown.add_column(axis, overflow="fold")
+    for name in ("knee", "throughput", "at", "loads"):
+        shown.add_column(name, justify="right", no_wrap=True)
+    shown.add_column("states", overflow="fold")
+    for row in rows:
+        behind = row["fell_behind"]
+        knee = (
+            f"above {row['kept_up']:g}" if behind is None else f"{row['kept_up']:g} to {behind:g}"
+        )
+        half = float(str(row["throughput_ci95"]))
+        unsure = "" if math.isnan(half) else f" ± {half:.4f}"
+        shown.add_row(
+            *(escape(str(row[axis])) for axis in axes),
+            knee,
+            f"{row['throughput']:.4f}{unsure}",
+            f"{row['highest']:g}",
+            str(row["loads"]),
+            str(row["states"]),
+        )
+    app.out().print(shown)
+    runs = sum(knee.loads * knee.highest.runs for knee in knees)
+    grid = sum(search.steps * knee.highest.runs for knee in knees)
+    print(f"points: {runs}; a grid of the same loads has {grid}")
+    print(f"table: {where / TABLE}")

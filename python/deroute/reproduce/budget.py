@@ -1,0 +1,82 @@
+"""What reproducing a paper takes, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from deroute import cost, plan, runner
+from deroute.experiment import Experiment
+from deroute.machine import cores
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What an experiment of a paper takes."""
+
+    name: str
+    #: Points, and those that this version of the engine has not finished.
+    points: int
+    left: int
+    #: Cycles of the points that are left, at most; a workload counts for none.
+    cycles: float
+    #: Seconds of one core for them.
+    cpu_seconds: float
+    #: Bytes of the largest point, empty and with every queue full; None without a limit.
+    fixed_bytes: int
+    worst_bytes: int | None
+
+
+def budget(document: Mapping[str, Any], directory: Path) -> Budget:
+    """Check an experiment of a paper, and try a few of the points that are left for a second."""
+    checked = plan.check_experiment(Experiment.from_document(document))
+    left = runner.unfinished(checked.runs, directory / checked.experiment.name)
+    synthetic = [point for point in left if "workload" not in point.spec]
+    return Budget(
+        name=checked.experiment.name,
+        points=len(checked.runs),
+        left=len(left),
+        cycles=sum(cost.cycles(point.spec) for point in synthetic),
+        cpu_seconds=cost.probe_seconds(left, checked.weights, cores())[0],
+        fixed_bytes=checked.footprint.fixed_bytes,
+        worst_bytes=checked.footprint.worst_bytes,
+    )
+
+
+def table(budgets: list[Budget]) -> Table:
+    """A row for each experiment, and their sum."""
+    shown = Table(box=None, header_style="bold")
+    shown.add_column("experiment", overflow="fold")
+    for name in ("points", "to run", "Mcycles", "CPU h", "MB a point", "at most MB"):
+        shown.add_column(name, justify="right", no_wrap=True)
+    whole = Budget(
+        name="all",
+        points=sum(each.points for each in budgets),
+        left=sum(each.left for each in budgets),
+        cycles=sum(each.cycles for each in budgets),
+        cpu_seconds=sum(each.cpu_seconds for each in budgets),
+        fixed_bytes=max((each.fixed_bytes for each in budgets), default=0),
+        worst_bytes=_worst(budgets),
+    )
+    for each in (*budgets, whole):
+        shown.add_row(
+            each.name,
+            f"{each.points:,}",
+            f"{each.left:,}",
+            f"{each.cycles / 1e6:,.3f}",
+            f"{each.cpu_seconds / 3600:,.3f}",
+            f"{each.fixed_bytes / 1e6:,.0f}",
+            "no limit" if each.worst_bytes is None else f"{each.worst_bytes / 1e6:,.0f}",
+            style="bold" if each is whole else "",
+        )
+    return shown
+
+
+def _worst(budgets: list[Budget]) -> int | None:
+    worst = [each.worst_bytes for each in budgets]
+    known = [size for size in worst if size is not None]
+    return max(known, default=0) if len(known) == len(worst) else None

@@ -1,0 +1,90 @@
+"""Measure how well runs that end when enough is known keep what they say.
+
+Runs points with fresh seeds and `run.precision`, and compares their means with those of long runs
+of other seeds. Says how many cycles a run took, its bias, how often its error was within what was
+asked, how often its interval covers, and its verdicts. Minutes to hours:
+
+    python tools/stopping.py                              # every point, 100 seeds, 1%
+    python tools/stopping.py "MIN UN 0.5" --seeds 40 --precision 2%
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+from coverage import POINTS, run, spec
+
+from deroute.results import Outcome
+
+#: First seed of the runs that end by themselves; the long ones have smaller ones.
+FIRST = 10_001
+
+
+def asked(name: str, precision: str, most: int) -> dict[str, Any]:
+    """The spec of a point that ends when its mean latency is known so well."""
+    point = spec(name, 1, most)
+    del point["run"]["warmup"]
+    point["run"]["precision"] = {"latency": precision}
+    return point
+
+
+def row(name: str, found: list[Outcome], long: list[Outcome], width: float) -> str:
+    """What the runs of a point did, beside the mean of the long ones."""
+    truth = np.array([outcome.latency.mean for outcome in long])
+    mean, unsure = float(truth.mean()), float(truth.std(ddof=1)) / math.sqrt(len(long))
+    stopped = [o for o in found if o.stopping is not None and o.stopping.reached]
+    states = Counter(outcome.verdict.state for outcome in found)
+    told = ", ".join(f"{count} {state}" for state, count in states.most_common())
+    head = f"{name:28} {len(stopped):4} of {len(found):3}"
+    if not stopped:
+        return f"{head}  {'':52} {told}"
+    errors = np.array([outcome.latency.mean - mean for outcome in stopped])
+    halves = np.array([outcome.latency.ci95 for outcome in stopped])
+    cycles = float(np.mean([outcome.work.cycles for outcome in stopped]))
+    within = float((np.abs(errors) <= width * mean).mean())
+    # What the long runs leave open counts for nobody.
+    covers = float((np.abs(errors) <= np.hypot(halves, 1.96 * unsure)).mean())
+    return (
+        f"{head} {cycles:9,.0f} {100 * errors.mean() / mean:+7.2f}%"
+        f" {100 * np.abs(errors).mean() / mean:6.2f}% {100 * within:6.0f}% {100 * covers:6.0f}%"
+        f" {100 * unsure / mean:6.2f}%  {told}"
+    )
+
+
+def main() -> None:
+    """Measure the points that were asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("points", nargs="*", metavar="POINT", help="names; default: all points")
+    parser.add_argument("--seeds", type=int, default=100, help="runs of each point (default 100)")
+    parser.add_argument("--long", type=int, default=6, help="long runs of each point (default 6)")
+    parser.add_argument("--precision", default="1%", help="of the mean latency (default 1%%)")
+    parser.add_argument("--most", type=int, default=120_000, help="run.measure (default 120,000)")
+    parser.add_argument("--jobs", type=int, default=2, help="runs at once (default 2)")
+    given = parser.parse_args()
+    names = given.points or list(POINTS)
+    unknown = [name for name in names if name not in POINTS]
+    if unknown:
+        listed = "\n".join(POINTS)
+        parser.exit(2, f"unknown: {', '.join(unknown)}; the points are\n{listed}\n")
+    width = float(given.precision.rstrip("%")) / 100
+    heads = ("cycles", "bias", "error", "within", "covers", "truth")
+    print(f"{'point':28} {'stopped':>11}" + "".join(f"{head:>9}" for head in heads), flush=True)
+    with ProcessPoolExecutor(given.jobs) as pool:
+        for name in names:
+            long = spec(name, 60_000, given.most)
+            truth = list(pool.map(partial(run, long), range(1, given.long + 1)))
+            seeds = range(FIRST, FIRST + given.seeds)
+            found = list(pool.map(partial(run, asked(name, given.precision, given.most)), seeds))
+            print(row(name, found, truth, width), flush=True)
+
+
+if __name__ == "__main__":
+    main()
