@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deroute import cost, figures, reference, rules, warmup
@@ -43,6 +43,15 @@ class Checked:
     def runs(self) -> list[Point]:
         """All that is to be simulated."""
         return [*self.points, *self.references]
+
+    def part(self, points: Sequence[Point]) -> Checked:
+        """The same with some of its points."""
+        kept = {point.key for point in points}
+        return replace(
+            self,
+            points=[point for point in self.points if point.key in kept],
+            references=[point for point in self.references if point.key in kept],
+        )
 
 
 def check_file(file: Path) -> Checked:

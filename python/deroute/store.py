@@ -73,6 +73,19 @@ class Stored:
     finished_at: str = field(default="", compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A finished point as a store keeps it: the columns of the table."""
+
+    key: str
+    engine: str
+    spec: str
+    outcome: str
+    arrays: bytes
+    seconds: float
+    finished_at: str
+
+
 class Store:
     """An open result store."""
 
@@ -172,6 +185,21 @@ class Store:
         query = "SELECT key, engine, spec, outcome, seconds, finished_at FROM points ORDER BY rowid"
         with explained(self.file):
             return [Stored(*row) for row in self._connection.execute(query)]
+
+    def records(self) -> Iterator[Record]:
+        """Every finished point with its arrays as they are kept, the oldest first."""
+        query = f"SELECT {', '.join(Record.__slots__)} FROM points ORDER BY rowid"
+        with explained(self.file):
+            for row in self._connection.execute(query):
+                yield Record(*row)
+
+    def add(self, record: Record) -> None:
+        """Keep a point that another store has; durable on return. One that is there stays."""
+        columns = Record.__slots__
+        marks = ", ".join("?" * len(columns))
+        values = [getattr(record, column) for column in columns]
+        with self._transaction() as run:
+            run(f"INSERT OR IGNORE INTO points ({', '.join(columns)}) VALUES ({marks})", values)
 
     @contextmanager
     def _transaction(self) -> Iterator[Any]:

@@ -43,6 +43,24 @@ _SCALE = "quick"
 # Where papers are looked for: here, then among those that come with the lab.
 _ROOTS = (Path("reproduce"), PAPERS)
 
+Status = Annotated[
+    bool,
+    typer.Option("--status", help="Run nothing: list every claim, of all papers or of one."),
+]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="File of the report, Markdown or HTML; default: REPORT.md in --dir, none with"
+        " --status."
+    ),
+]
+Tables = Annotated[
+    Path | None, typer.Option(help="File of the tables; with --status of what is stored.")
+]
+Plan = Annotated[
+    bool, typer.Option("--plan", help="Run nothing: points, cycles, CPU hours and memory.")
+]
+
 
 def reproduce(
     paper: Annotated[
@@ -58,27 +76,13 @@ def reproduce(
         str | None,
         typer.Option(help="How thoroughly: quick (default) or paper; with --status only this one."),
     ] = None,
-    show_status: Annotated[
-        bool,
-        typer.Option("--status", help="Run nothing: list every claim, of all papers or of one."),
-    ] = False,
-    only_plan: Annotated[
-        bool,
-        typer.Option("--plan", help="Run nothing: points, cycles, CPU hours and memory."),
-    ] = False,
+    show_status: Status = False,
+    only_plan: Plan = False,
     directory: Annotated[
         Path | None, typer.Option("--dir", help="Results; default: runs/reproduce/PAPER/SCALE.")
     ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of the report, Markdown or HTML; default: REPORT.md in --dir, none with"
-            " --status."
-        ),
-    ] = None,
-    tables: Annotated[
-        Path | None, typer.Option(help="File of the tables; with --status of what is stored.")
-    ] = None,
+    report: ReportFile = None,
+    tables: Tables = None,
     jobs: Jobs = 0,
     threads: Threads = 1,
     executor: ExecutorName = "local",

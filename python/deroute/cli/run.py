@@ -14,6 +14,7 @@ from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Threads, s
 from deroute.cli.plot import plot_directory
 from deroute.executors import Resources
 from deroute.runner import Report, default_directory
+from deroute.shards import Shard
 from deroute.store import FILE
 
 
@@ -26,6 +27,10 @@ def run(
     threads: Threads = 1,
     executor: ExecutorName = "local",
     address: Address = None,
+    part: Annotated[
+        str | None,
+        typer.Option("--shard", help="A part of the points, such as 3/16; see `deroute merge`."),
+    ] = None,
 ) -> None:
     """Run an experiment, or what is left of it, and draw its figures.
 
@@ -35,12 +40,17 @@ def run(
     - `deroute run experiments/demo.toml`
     - `deroute run experiments/dragonfly-h6.toml --jobs 8 --dir runs/night`
     - `deroute run FILE --executor dask --address tcp://head:8786`
+    - `deroute run FILE --shard 3/16`, then `deroute merge runs/NAME.*-of-16 --dir runs/NAME`
     """
+    shard = None if part is None else Shard.parse(part)
     place = Place(executor, Resources(jobs, threads, address))
     checked = plan.check_file(file)
     where = directory or default_directory(checked.experiment)
+    if shard is not None:
+        where = directory or where.with_name(f"{where.name}.{shard}")
+        checked = checked.part(shard.of_points(checked.runs, checked.weights))
     report = simulate(checked, where, place)
-    _finish(report, where, bool(checked.experiment.figures))
+    _finish(report, where, bool(checked.experiment.figures) and shard is None)
 
 
 def _finish(report: Report, where: Path, draw: bool) -> None:

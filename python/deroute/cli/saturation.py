@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -100,7 +99,7 @@ def _run(search: Search, known: Known, steps: Mapping[int, int], where: Path, pl
         loads[number].append(step)
     checked = plan.check_experiment(Experiment.from_document(search.document(loads)))
     todo = runner.unfinished(checked.points, where)
-    report = simulate(replace(checked, points=todo), where, place)
+    report = simulate(checked.part(todo), where, place)
     for failure in report.failed[:5]:
         app.err().print(f"[bold red]failed:[/] {escape(f'{failure.point}: {failure.message}')}")
     if report.failed:

@@ -60,7 +60,6 @@ pub(crate) fn outcome<M: Machine>(
     let mut total = Collector::new();
     network.cores().for_each(|core| total.merge(&core.collector));
     let (sums, cycles) = (total.sums(), total.to - total.from);
-    let hosts = model.topology.hosts();
     // A run that ends has no steady state to know anything of.
     let ends = model.jobs.is_some();
     let load = load(model, &total);
@@ -93,7 +92,7 @@ pub(crate) fn outcome<M: Machine>(
         verdict,
         cycle_ns: model.scale.cycle_ns(),
         phit_bytes: model.scale.phit_bytes(),
-        size: Size { hosts, routers: model.topology.routers(), links: model.links() },
+        size: size(model),
         measured_from: u64::from(total.from),
         measured_cycles: u64::from(cycles),
         load,
@@ -127,6 +126,11 @@ pub(crate) fn outcome<M: Machine>(
         queues: None,
         pauses: super::pauses::record(network, total.from, total.to),
     }
+}
+
+fn size(model: &Model) -> Size {
+    let (hosts, routers) = (model.topology.hosts(), model.topology.routers());
+    Size { hosts, routers, links: model.links() }
 }
 
 fn mean(values: &[f64]) -> f64 {
