@@ -84,7 +84,8 @@ def catalogue_page(page: str) -> str:
     for on, folder, title, headings in CATALOGUES:
         if on == page:
             text += f"\n## {title}\n"
-            for path in sorted((ROOT / "crates/deroute/src" / folder).glob("*.rs")):
+            sources = ROOT / "crates/deroute/src" / folder
+            for path in sorted([*sources.glob("*.rs"), *sources.glob("*/mod.rs")]):
                 text += _entry(path, headings)
     return text
 

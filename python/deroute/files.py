@@ -9,6 +9,7 @@ from typing import Any
 from deroute import errors, matrices, presets
 from deroute.errors import DocumentPath, InputError, parse_path
 from deroute.spec import read_toml
+from deroute.tables import files as table_files
 
 
 def read_document(file: Path) -> tuple[dict[str, Any], str]:
@@ -17,9 +18,9 @@ def read_document(file: Path) -> tuple[dict[str, Any], str]:
     document = presets.extended(document, file, text)
     for table, key, place in _references(document, ()):
         reader = _READERS[str(parse_path(key)[-1])]
-        name = table[key]["file"]
+        name = table[key].pop("file")
         try:
-            table[key] = reader(file.parent / name)
+            table[key] = {**reader(file.parent / name), **table[key]}
         except (OSError, ValueError) as error:
             message = f"{name}: {getattr(error, 'strerror', None) or error}"
             problem = errors.in_file(message, (*place, key), file=file, text=text)
@@ -38,14 +39,17 @@ def _references(
         return
     for key, item in list(value.items()):
         last = parse_path(key)[-1:] if errors.is_path(key) else ()
-        if last and last[0] in _READERS and _is_reference(item):
+        if last and last[0] in _READERS and _is_reference(last[0], item):
             yield value, key, place
         else:
             yield from _references(item, (*place, key))
 
 
-def _is_reference(value: Any) -> bool:
-    return isinstance(value, dict) and list(value) == ["file"] and isinstance(value["file"], str)
+def _is_reference(key: object, value: Any) -> bool:
+    """Whether a table stands for a file; that of tables may have parameters beside it."""
+    if not isinstance(value, dict) or not isinstance(value.get("file"), str):
+        return False
+    return list(value) == ["file"] or (key == "table" and not {"rules", "packed"} & set(value))
 
 
 def _rows(file: Path) -> Iterator[tuple[int, list[str]]]:
@@ -85,4 +89,5 @@ _READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "exchange": _matrix,
     "pairs": matrices.pairs,
     "matrix": matrices.matrix,
+    "table": table_files.read,
 }

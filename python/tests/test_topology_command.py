@@ -246,6 +246,13 @@ def test_cost_is_in_proportion_to_the_rate() -> None:
     rows = result["cables"]["by_length"]
     assert sum(row[name] for row in rows for name in row if name != "up_to_m") == 544
     assert "passive optical" in result["cost"]["left_out"]
+    assert {part["year"] for part in parts} == {2008}
+    assert all("Kim et al." in part["source"] for part in parts)
+    routers = result["cost"]["routers"]
+    ports = 256 + 2 * (544 - 256)
+    assert routers["cost"] == pytest.approx(350.4 * ports - 892.3 * routers["count"])
+    assert routers["year"] == 2014
+    assert "Besta" in routers["source"]
 
 
 def test_the_command_prints_everything(experiment_file: Path) -> None:
@@ -258,6 +265,9 @@ def test_the_command_prints_everything(experiment_file: Path) -> None:
         "Cables by length",
         "DAC direct-attach copper",
         "Without a price: passive optical",
+        "prices of 2008 (Kim et al.",
+        "20 routers: ",
+        "not among the cables",
         "cables.toml",
     ):
         assert words in output
@@ -300,6 +310,7 @@ def test_prices_can_be_replaced(tmp_path: Path, experiment_file: Path) -> None:
     result = json.loads(call(experiment_file, "--prices", file, "--json").stdout)
     assert result["cost"]["total"] == pytest.approx(162 * 2 * 200)
     assert result["cost"]["currency"] == "EUR"
+    assert result["cost"]["routers"] is None
     assert result["cables"]["total_m"] == pytest.approx(324)
     assert str(file) in call(experiment_file, "--prices", file).output
 

@@ -20,6 +20,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(point::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(topology::topology, module)?)?;
     module.add_function(wrap_pyfunction!(topology::path, module)?)?;
+    module.add_function(wrap_pyfunction!(topology::paths, module)?)?;
     module.add_function(wrap_pyfunction!(topology::destinations, module)?)?;
     module.add_function(wrap_pyfunction!(schema::schema, module)?)?;
     module.add_function(wrap_pyfunction!(locate::locate, module)?)?;

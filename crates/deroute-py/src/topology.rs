@@ -2,6 +2,7 @@
 
 use deroute::Simulation;
 use deroute::ids::{HostId, PortId, RouterId};
+use deroute::routing::Hop;
 use deroute::topology::{Peer, Topology};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyIndexError;
@@ -99,17 +100,36 @@ pub fn path(
     source: u32,
     destination: u32,
     seed: u64,
-) -> PyResult<Option<Vec<(u32, u16, u8)>>> {
+) -> PyResult<Option<Path>> {
+    Ok(paths(py, spec, vec![(source, destination)], seed)?.remove(0))
+}
+
+/// The hops of packets between pairs of hosts of `spec` (JSON), as [`path`] gives them, for a network that is built
+/// once.
+#[pyfunction]
+pub fn paths(
+    py: Python<'_>,
+    spec: &str,
+    pairs: Vec<(u32, u32)>,
+    seed: u64,
+) -> PyResult<Vec<Option<Path>>> {
     let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
     let simulation = built.map_err(|error| errors::spec_error(py, &error))?;
     let hosts = simulation.topology().hosts();
-    if source.max(destination) >= hosts {
-        let message = format!("host {} of {hosts} does not exist", source.max(destination));
+    if let Some((from, to)) = pairs.iter().find(|(from, to)| *from.max(to) >= hosts) {
+        let message = format!("host {} of {hosts} does not exist", from.max(to));
         return Err(PyIndexError::new_err(message));
     }
-    let hops = simulation.trace(HostId(source), HostId(destination), seed);
-    Ok(hops.map(|hops| hops.iter().map(|(at, hop)| (at.0, hop.port.0, hop.vc.0)).collect()))
+    let hop = |(at, hop): (RouterId, Hop)| (at.0, hop.port.0, hop.vc.0);
+    let trace = |(from, to)| {
+        let hops = simulation.trace(HostId(from), HostId(to), seed)?;
+        Some(hops.into_iter().map(hop).collect())
+    };
+    Ok(py.detach(|| pairs.into_iter().map(trace).collect()))
 }
+
+/// Router, port and VC of every hop.
+type Path = Vec<(u32, u16, u8)>;
 
 /// Numbers of destination hosts to which packets of `spec` (JSON) leave, by router and port, if one host
 /// of each router sends to all others; 0 for ports that are not there. The routing is asked what it would

@@ -201,7 +201,7 @@ def _result(found: Network, table: Prices, rate: float) -> dict[str, Any]:
         "link_rate_gbps": rate,
         "signalling_ghz": table.signalling_ghz,
         "cables": _lengths(cables),
-        "cost": _cost(shares, table, found.hosts),
+        "cost": _cost(shares, table, found),
     }
 
 
@@ -223,8 +223,13 @@ def _lengths(cables: Cables) -> dict[str, Any]:
     }
 
 
-def _cost(shares: list[Share], table: Prices, hosts: int) -> dict[str, Any]:
-    total = sum(share.cost for share in shares)
+def _cost(shares: list[Share], table: Prices, found: Network) -> dict[str, Any]:
+    total, hosts = sum(share.cost for share in shares), found.hosts
+    sources = {each.name: each for each in table.cable}
+    routers = None
+    if table.router is not None:
+        about = {"source": table.router.source, "year": table.router.year}
+        routers = {"count": found.routers, "cost": table.router.cost(found.ports()), **about}
     return {
         "currency": table.currency,
         "total": total,
@@ -237,9 +242,12 @@ def _cost(shares: list[Share], table: Prices, hosts: int) -> dict[str, Any]:
                 "total_m": share.metres,
                 "cost": share.cost,
                 "per_host": share.cost / hosts,
+                "source": sources[share.name].source,
+                "year": sources[share.name].year,
             }
             for share in shares
         ],
+        "routers": routers,
         "note": table.note,
         "left_out": table.left_out,
     }
@@ -257,9 +265,26 @@ def _print(result: Mapping[str, Any], source: Path) -> None:
     console.print(_cost_table(result))
     if result["cost"]["note"]:
         console.print(f"Note: {result['cost']['note']}", markup=False, soft_wrap=True)
+    _print_sources(result["cost"])
     for name, reason in result["cost"]["left_out"].items():
         console.print(f"Without a price: {name} ({reason})", markup=False)
     console.print(f"Prices, floor plan and their sources: {source}", markup=False, soft_wrap=True)
+
+
+def _print_sources(cost: Mapping[str, Any]) -> None:
+    """What routers cost, beside the cables and not with them, and where the prices are from."""
+    console, routers = app.out(), cost["routers"]
+    if routers is not None:
+        said = f"{routers['cost']:,.0f} {cost['currency']}{_origin(routers)}; not among the cables"
+        console.print(f"{routers['count']:,} routers: {said}", markup=False, soft_wrap=True)
+    for part in cost["by_technology"]:
+        if part["source"]:
+            console.print(f"{part['name']}{_origin(part)}", markup=False, soft_wrap=True)
+
+
+def _origin(part: Mapping[str, Any]) -> str:
+    year = "" if part["year"] is None else f", prices of {part['year']}"
+    return f"{year} ({part['source']})" if part["source"] else year
 
 
 def _facts(result: Mapping[str, Any]) -> dict[str, str]:

@@ -52,9 +52,14 @@ class Network:
         counts: NDArray[np.int64] = np.bincount(self.wiring.router_of_host, minlength=self.routers)
         return counts
 
+    def ports(self) -> NDArray[np.int64]:
+        """Ports of each router that lead somewhere."""
+        used: NDArray[np.int64] = (self.wiring.link_class != -1).sum(axis=1)
+        return used
+
     def radix(self) -> tuple[int, int]:
         """Fewest and most ports of a router that lead somewhere."""
-        used = (self.wiring.link_class != -1).sum(axis=1)
+        used = self.ports()
         return int(used.min()), int(used.max())
 
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

@@ -50,12 +50,28 @@ class Cable(Table):
     per_metre: _NotNegative
     #: Longest cable in metres, or one by signalling rate in GHz; None for any length.
     reach_m: _Positive | dict[str, _Positive] | None = None
+    #: Where the price is from, and of what year it is.
+    source: str = ""
+    year: int | None = None
 
     def reach(self, signalling_ghz: float) -> float:
         """Longest cable in metres at this signalling rate in GHz."""
         if isinstance(self.reach_m, dict):
             return next(m for rate, m in self.reach_m.items() if float(rate) == signalling_ghz)
         return np.inf if self.reach_m is None else self.reach_m
+
+
+class Router(Table):
+    """A router costs fixed + per_port * ports, whatever the rate of its links is."""
+
+    fixed: Annotated[float, Field(allow_inf_nan=False)]
+    per_port: _NotNegative
+    source: str = ""
+    year: int | None = None
+
+    def cost(self, ports: NDArray[np.int64]) -> float:
+        """Of routers with so many ports each."""
+        return float(np.maximum(self.fixed + self.per_port * ports, 0).sum())
 
 
 class Prices(Table):
@@ -65,6 +81,8 @@ class Prices(Table):
     signalling_ghz: _Positive
     floor: Floor
     cable: Annotated[list[Cable], Field(min_length=1)]
+    #: None if routers have no price.
+    router: Router | None = None
     #: What a reader of an amount should know; printed with it.
     note: str = ""
     #: Technologies that cannot be priced, and why.
@@ -114,7 +132,7 @@ def read(file: Path | None = None, signalling_ghz: float | None = None) -> Price
     try:
         prices = Prices.model_validate(document)
     except ValidationError as error:
-        tables: Mapping[str, type[Table]] = {"floor": Floor, "cable": Cable}
+        tables: Mapping[str, type[Table]] = {"floor": Floor, "cable": Cable, "router": Router}
         found = [problem(each, path, text, Prices, tables) for each in error.errors()]
         raise InputError(found) from error
     problems = [

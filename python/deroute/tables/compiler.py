@@ -330,11 +330,10 @@ class Compiler:
         return rules
 
     def _in_turn(self, kind: str, ways: Sequence[int], source: Pattern) -> Iterator[Rule]:
-        """Ports up for a source, each behind the one before it; the last one always counts."""
+        """Ports up for a source, each behind the one before it; the first if none counts."""
         for turn, port in enumerate(ways):
             priority = ALTERNATIVE - turn if turn else DEFAULT
-            last = turn == len(ways) - 1
-            condition = None if last else Condition(kind, port)
+            condition = Condition(kind, port) if len(ways) > 1 else None
             yield Rule(priority, (port,), source=source, condition=condition)
 
     def _detours(self, router: int) -> Iterator[Rule]:

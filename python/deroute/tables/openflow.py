@@ -39,6 +39,12 @@ def cookie(condition: Condition) -> int:
     return (CONDITIONS.index(condition.kind) + 1) << 32 | port(condition.port)
 
 
+def condition_of(number: int) -> Condition | None:
+    """The condition that a cookie says; None if it says none."""
+    kind, out = divmod(number, 1 << 32)
+    return Condition(CONDITIONS[kind - 1], out - 1) if 0 < kind <= len(CONDITIONS) else None
+
+
 def flow(rule: Rule, group: int = 1) -> str:
     """A rule as `ovs-ofctl add-flows` reads it; `group` chooses among several ports."""
     parts = [f"priority={rule.priority}"]

@@ -1,6 +1,8 @@
 //! The networks whose speed is measured.
 
-use deroute::spec::Spec;
+use deroute::Simulation;
+use deroute::ids::RouterId;
+use deroute::spec::{Addressing, Routing, Spec, TableSpec};
 
 /// A simulation whose speed is measured.
 pub(crate) struct Case {
@@ -244,6 +246,54 @@ pub(crate) fn ethernet() -> Vec<Comparison> {
         memory_bar: None,
     };
     vec![pfc(MIN), pfc(UGAL), ets]
+}
+
+/// Minimal routing by tables over minimal routing, with a rule for every other group, switch of the group and host of
+/// the switch.
+pub(crate) fn tables() -> Vec<Comparison> {
+    let compare = |load| {
+        let minimal = dragonfly(6, MIN, UN, load);
+        let mut own = dragonfly(6, MIN, UN, load);
+        own.spec.routing = Routing::Table(TableSpec {
+            rules: Some(rules(&own.spec)),
+            addressing: Addressing::PerGroup,
+            ..TableSpec::default()
+        });
+        own.name = own.name.replace("minimal", "tables");
+        Comparison { own, others: vec![minimal], bar: 1.2, memory_bar: None }
+    };
+    [0.1, 0.5, 0.9].map(compare).into()
+}
+
+/// The rules of minimal routing in a Dragonfly with h = 6.
+fn rules(spec: &Spec) -> String {
+    const GROUPS: u32 = 73;
+    const SWITCHES: u32 = 12;
+    const HOSTS: u32 = 6;
+    let built = Simulation::build(spec).unwrap_or_else(|error| panic!("{error}"));
+    let topology = built.topology();
+    // Fields of 7, 4 and 3 bits behind the octet 0x02.
+    let address = |group: u32, switch: u32, host: u32| {
+        0x02 << 40 | u64::from(group) << 7 | u64::from(switch) << 3 | u64::from(host)
+    };
+    let mut text = String::from("router,destination,destination_mask,ports\n");
+    for router in 0..GROUPS * SWITCHES {
+        let (group, switch) = (router / SWITCHES, router % SWITCHES);
+        let mut rule = |to: u64, open: u64, port: u32| {
+            text += &format!("{router},{to},{},{port}\n", ((1 << 48) - 1) & !open);
+        };
+        let next = |to| u32::from(topology.next_hop(RouterId(router), RouterId(to)).port.0);
+        for other in (0..GROUPS).filter(|other| *other != group) {
+            rule(address(other, 0, 0), 0x7f, next(other * SWITCHES));
+        }
+        for other in (0..SWITCHES).filter(|other| *other != switch) {
+            rule(address(group, other, 0), 0x7, next(group * SWITCHES + other));
+        }
+        for host in 0..HOSTS {
+            rule(address(group, switch, host), 0, host);
+        }
+    }
+    text
 }
 
 /// Networks that are full over the same below their saturation.

@@ -190,6 +190,12 @@ impl Ladder {
         Hop { port: step.port, vc, position }
     }
 
+    /// The same, if there is a rung.
+    pub(super) fn find(&self, step: Step, phase: ValiantPhase, position: u8) -> Option<Hop> {
+        let Rung { vc, position } = self.table[cell(position, phase, step.kind)];
+        (position > 0).then_some(Hop { port: step.port, vc, position })
+    }
+
     /// Whatever hops of a walk a path leaves out, the others have rungs.
     fn prove(&self, sketch: &Sketch<'_>, walk: Walk<'_>, at: &str) -> Result<(), SpecError> {
         let mut reached = BTreeSet::from([0]);

@@ -266,6 +266,8 @@ catalogue! {
     UpAdaptive => up_adaptive::UpAdaptiveSpec,
     /// MAR-bP: minimal unless the output is paused.
     MarBp => mar_bp::MarBpSpec,
+    /// By forwarding tables.
+    Table => table::TableSpec,
 }
 
 /// The next hop of a packet whose path is decided: towards the intermediate router in phase A,

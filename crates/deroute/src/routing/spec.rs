@@ -13,6 +13,7 @@ pub use super::mod_k::Number;
 pub use super::o1turn::Orders;
 pub use super::parameters::*;
 pub use super::phase_a::Policy;
+pub use super::table::Addressing;
 pub use super::ugal::{HopCount, QueueMetric};
 pub use super::up_adaptive::{Trigger, UpTies};
 pub use super::up_oblivious::{Draw, When};

@@ -23,5 +23,6 @@ mod resequencing;
 mod spec_fuzz;
 mod streams;
 mod support;
+mod tables;
 mod verdicts;
 mod workload;

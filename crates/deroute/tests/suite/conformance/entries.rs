@@ -7,7 +7,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 
 use crate::support::catalogue::{
     FLOW_CONTROLS, GRAPH_ROUTINGS, HOLDING_SWITCHES, LATTICE_ROUTINGS, PAUSES, QUEUINGS, ROUTINGS,
-    SWITCHES, TREE_ROUTINGS, WIDE_QUEUINGS,
+    SWITCHES, TABLE_ROUTINGS, TREE_ROUTINGS, WIDE_QUEUINGS,
 };
 use crate::support::value;
 
@@ -37,5 +37,5 @@ fn every_entry_is_in_a_table() {
     complete(FLOW_CONTROLS.into_iter().chain(PAUSES), FlowControl::name);
     complete(QUEUINGS.into_iter().flatten().chain(WIDE_QUEUINGS), Queuing::name);
     let routings = ROUTINGS.into_iter().chain(LATTICE_ROUTINGS).chain(TREE_ROUTINGS);
-    complete(routings.chain(GRAPH_ROUTINGS), Routing::name);
+    complete(routings.chain(GRAPH_ROUTINGS).chain(TABLE_ROUTINGS), Routing::name);
 }

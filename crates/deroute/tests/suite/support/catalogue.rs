@@ -305,6 +305,13 @@ pub const TREE_ROUTINGS: [&str; 20] = [
     "{ mar_bp = { paused = 'credits', alternatives = 'minimal', redecide = true } }",
 ];
 
+/// A network, as a TOML value of `network.topology`, and forwarding tables for it.
+pub const TABLE_NETWORK: &str = "{ graph = { hosts = 1, edges = [[0, 1]] } }";
+
+/// Tables of that network.
+pub const TABLE_ROUTINGS: [&str; 1] =
+    ["{ table = { rules = \"router,destination,ports\\n0,0,0\\n0,1,1\\n1,0,1\\n1,1,0\\n\" } }"];
+
 /// Queuing schemes; the first is none.
 pub const QUEUINGS: [Option<&str>; 5] = [
     None,

@@ -1,0 +1,381 @@
+//! Forwarding tables: what an algorithm does, as rules, gives the same bytes.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use deroute::Simulation;
+use deroute::ids::{HostId, PortId, RouterId};
+use deroute::spec::{Routing, Spec, SpecError, TableSpec, Topology};
+use deroute::topology::Peer;
+
+use crate::support::catalogue::{
+    DRAGONFLIES, GRAPHS, LATTICES, SIXTEEN, SWITCHES, TABLE_NETWORK, TABLE_ROUTINGS, TREES,
+};
+use crate::support::{self, value};
+
+/// The rules of an algorithm, hosts by their numbers: those of all paths through the empty network. With
+/// `sources`, a rule for each pair of hosts, since paths depend on both.
+fn rules_of(simulation: &Simulation, sources: bool, named: bool) -> String {
+    let hosts = simulation.topology().hosts();
+    let mut exits = BTreeMap::new();
+    for (from, to) in (0..hosts).flat_map(|from| (0..hosts).map(move |to| (from, to))) {
+        let path = simulation.trace(HostId(from), HostId(to), 1).expect("it arrives");
+        for (router, hop) in path {
+            let source = sources.then_some(from);
+            let vc = named.then_some(hop.vc.0);
+            let before = exits.insert((router.0, to, source), (hop.port.0, vc));
+            assert!(before.is_none_or(|before| before == (hop.port.0, vc)), "one port each");
+        }
+    }
+    let mut text = String::from("router,destination,source,ports\n");
+    for ((router, to, source), (port, vc)) in exits {
+        let source = source.map_or(String::new(), |source| source.to_string());
+        let vc = vc.map_or(String::new(), |vc| format!(":{vc}"));
+        writeln!(text, "{router},{to},{source},{port}{vc}").unwrap();
+    }
+    text
+}
+
+fn table(rules: String) -> Routing {
+    Routing::Table(TableSpec { rules: Some(rules), ..TableSpec::default() })
+}
+
+/// A spec, and the same with tables in place of its routing, give the same bytes.
+fn equal(spec: &Spec, sources: bool, turn: usize) {
+    let simulation = Simulation::build(spec).unwrap_or_else(|error| panic!("{error}"));
+    let rules = rules_of(&simulation, sources, false);
+    let mut spec = spec.clone();
+    spec.run.seed = turn as u64;
+    spec.traffic.load = [0.2, 0.5, 0.9][turn % 3];
+    spec.network.switch = value(SWITCHES[(5 * turn) % SWITCHES.len()]);
+    let expected = support::run(&spec);
+    assert!(simulation.topology().hosts() < 2 || expected.packets.delivered > 0);
+    let name = spec.routing.name();
+    spec.routing = table(rules);
+    let found = support::run(&spec);
+    assert!(found == expected, "{name}\n{}", support::show(&spec));
+}
+
+/// Of every topology: minimal routing, in a fat tree also S-mod-K.
+#[test]
+fn tables_give_the_bytes_of_the_algorithm() {
+    let dragonfly = |text: &&str| {
+        let mut spec = support::dragonfly(1, 2, 1);
+        spec.network.topology = Topology::Dragonfly(value(text));
+        spec
+    };
+    let graphs = GRAPHS.map(|text| support::network(&format!("{{ graph = {text} }}")));
+    let lattices = LATTICES.map(support::lattice);
+    let others = SIXTEEN.iter().chain(&TREES).map(|text| support::network(text));
+    let all = DRAGONFLIES.iter().map(dragonfly).chain(lattices).chain(graphs).chain(others);
+    let mut trees = 0;
+    for (turn, mut spec) in all.enumerate() {
+        equal(&spec, false, turn);
+        let topology = Simulation::build(&spec).unwrap().topology();
+        if topology.tree().is_some() {
+            trees += 1;
+            spec.routing = value("{ mod_k = { of = 'source' } }");
+            equal(&spec, true, turn);
+            spec.routing = value("{ mod_k = {} }");
+            equal(&spec, false, turn + 1);
+        }
+    }
+    assert_eq!(trees, TREES.len() + 2);
+}
+
+/// Among several ports the hash of `ecmp` chooses.
+#[test]
+fn several_ports_are_ecmp() {
+    let mut spec = support::network("{ rlft = { ports = 6, stages = 2 } }");
+    spec.routing = value("{ ecmp = {} }");
+    let expected = support::run(&spec);
+    // Six leaves of three hosts below three switches of level 2, each leaf on port `leaf` of all of these.
+    let mut text = String::from("router,destination,priority,ports\n");
+    for leaf in 0..6 {
+        for port in 0..3 {
+            writeln!(text, "{leaf},{},1,{port}", 3 * leaf + port).unwrap();
+        }
+        writeln!(text, "{leaf},,0,3 4 5").unwrap();
+    }
+    for top in 6..9 {
+        for host in 0..18 {
+            writeln!(text, "{top},{host},,{}", host / 3).unwrap();
+        }
+    }
+    spec.routing = table(text);
+    assert!(support::run(&spec) == expected);
+}
+
+/// Rules with VCs are followed to the letter; packed rules are the same rules; blocks stand for their hosts.
+#[test]
+fn vcs_packing_and_blocks() {
+    let mut spec = support::dragonfly(2, 4, 2);
+    let simulation = Simulation::build(&spec).unwrap();
+    let plain = support::run(&spec);
+    let text = "router,destination,ports\n0,0,0\n0,1,1\n0,2,2\n0,3,2\n1,2,0\n1,3,1\n1,0,2\n1,1,2\n";
+    // Written by gzip.
+    let packed = "H4sIAAAAAAACAxXKMQoAIQxE0d6zTGH0RMJa2BiJ2fvvXwKP8JnwN2fomTfXHrl863jkLVUcmgybGnY0\
+                  /oqdbmz+QisfreyHsUkAAAA=";
+    let mut two = support::network("{ graph = { hosts = 2, edges = [[0, 1]] } }");
+    two.routing = table(text.into());
+    let blocks = "router,destination,destination_mask,priority,ports\n\
+                  0,0,,1,0\n0,1,,1,1\n0,2,0xfe,0,2\n1,2,,1,0\n1,3,,1,1\n1,0,2,0,2\n";
+    let expected = support::run(&two);
+    let packed = TableSpec { packed: Some(packed.into()), ..TableSpec::default() };
+    two.routing = Routing::Table(packed);
+    assert!(support::run(&two) == expected);
+    two.routing = table(blocks.into());
+    assert!(support::run(&two) == expected);
+    // The last local hop of a Dragonfly has its own VC, which the table names.
+    let named = Simulation::build(&spec).map(|built| {
+        let rules = rules_by_hops(&built);
+        table(rules)
+    });
+    assert!(simulation.topology().hosts() == 72 && plain.packets.delivered > 0);
+    spec.routing = named.unwrap();
+    assert!(support::run(&spec) == plain);
+}
+
+/// Minimal routing of a Dragonfly with a rule for every input port: those of local ports lead to the last VC.
+fn rules_by_hops(simulation: &Simulation) -> String {
+    let topology = simulation.topology();
+    let mut exits = BTreeMap::new();
+    for (from, to) in (0..72).flat_map(|from| (0..72).map(move |to| (from, to))) {
+        let mut input = topology.port_of(HostId(from));
+        for (router, hop) in simulation.trace(HostId(from), HostId(to), 1).unwrap() {
+            exits.insert((router.0, input.0, to), (hop.port.0, hop.vc.0));
+            if let Peer::Router { port, .. } = topology.peer(router, hop.port) {
+                input = port;
+            }
+        }
+    }
+    let mut text = String::from("router,in_port,destination,ports\n");
+    for ((router, input, to), (port, vc)) in exits {
+        writeln!(text, "{router},{input},{to},{port}:{vc}").unwrap();
+    }
+    text
+}
+
+/// Rules that say what MAR-bP does: where it takes detours, and up a fat tree.
+fn rules_of_mar_bp(simulation: &Simulation) -> String {
+    let topology = simulation.topology();
+    let mut text =
+        String::from("router,in_port,destination,source,priority,condition,condition_port,ports\n");
+    for router in (0..topology.routers()).map(RouterId) {
+        let mut ups = 0;
+        for to in (0..topology.hosts()).map(HostId) {
+            let home = topology.router_of(to);
+            let (port, condition) = match topology.tree() {
+                _ if home == router => (topology.port_of(to), false),
+                Some(tree) if tree.is_below(to.0, router) => (tree.down(router, to.0), false),
+                Some(tree) => {
+                    ups = tree.ups(tree.level(router));
+                    continue;
+                }
+                None => {
+                    let last = topology.lattice().map(|lattice| (lattice, lattice.dims() - 1));
+                    let far = last.map_or_else(
+                        || topology.domain(router) != topology.domain(home),
+                        |(lattice, last)| {
+                            lattice.coordinate(router, last) != lattice.coordinate(home, last)
+                        },
+                    );
+                    (topology.next_hop(router, home).port, far)
+                }
+            };
+            let condition = if condition { format!("not-paused,{port}") } else { ",".into() };
+            writeln!(text, "{router},,{to},,1000,{condition},{port}").unwrap();
+        }
+        for (source, turn) in (0..topology.hosts()).flat_map(|s| (0..ups).map(move |t| (s, t))) {
+            let tree = topology.tree().unwrap();
+            let level = tree.level(router);
+            let port = tree.up(level, (tree.share(level, source) + turn) % ups);
+            writeln!(text, "{router},,,{source},{},not-paused,{port},{port}", 900 - turn).unwrap();
+        }
+        for host in 0..topology.hosts() / topology.routers() {
+            let landing = match (topology.tree(), topology.lattice()) {
+                (Some(_), _) => continue,
+                (_, Some(lattice)) => {
+                    let last = lattice.dims() - 1;
+                    let to = host % lattice.width(last);
+                    let own = to == lattice.coordinate(router, last);
+                    (!own).then(|| lattice.moved(router, last, to))
+                }
+                _ => {
+                    let ports = topology.global_ports(router);
+                    let port = ports.start + (host as u16) % ports.len() as u16;
+                    match topology.peer(router, PortId(port)) {
+                        Peer::Router { router, .. } => Some(router),
+                        _ => None,
+                    }
+                }
+            };
+            if let Some(landing) = landing {
+                let port = topology.next_hop(router, landing).port;
+                writeln!(text, "{router},{host},,,1,,,{port}").unwrap();
+            }
+        }
+    }
+    text
+}
+
+/// MAR-bP, as conditional rules: the same bytes, whatever is paused.
+#[test]
+fn conditional_rules_are_mar_bp() {
+    let networks = [
+        ("{ dragonfly = { p = 2, a = 4, h = 2 } }", "{ adversarial = { offset = 1 } }", true),
+        ("{ dragonfly = { p = 1, a = 2, h = 1 } }", "{ adversarial = { offset = 1 } }", true),
+        ("{ hyperx = { widths = [3, 4], hosts = 3 } }", "{ permutation = { seed = 3 } }", true),
+        ("{ hyperx = { widths = [4, 2], hosts = 2, trunk = 2 } }", "{ permutation = {} }", true),
+        ("{ kary_tree = { k = 2, levels = 3 } }", "{ permutation = { seed = 3 } }", false),
+        ("{ rlft = { ports = 6, stages = 2 } }", "{ permutation = { seed = 3 } }", false),
+        (
+            "{ fat_tree = { children = [3, 2, 3], parents = [1, 3, 2], parallel = [1, 2, 1] } }",
+            "{ permutation = { seed = 5 } }",
+            false,
+        ),
+    ];
+    for (topology, pattern, detours) in networks {
+        let mut spec = support::network(topology);
+        for link in spec.network.links.values_mut() {
+            (link.buffer, link.vcs) = (150.into(), 5.into());
+        }
+        spec.network.flow_control =
+            value("{ pfc = { response = 0, frame = 4, xoff = 40, xon = 20 } }");
+        spec.traffic.pattern = value(pattern);
+        spec.traffic.load = 0.9;
+        spec.routing = value("{ mar_bp = {} }");
+        let expected = support::run(&spec);
+        let diverted = expected.adaptation.as_ref().map_or(0, |used| used.counts["diverted"]);
+        assert!(diverted > 0, "{topology}: nothing was paused");
+        let rules = Some(rules_of_mar_bp(&Simulation::build(&spec).unwrap()));
+        spec.routing = Routing::Table(TableSpec { rules, detours, ..TableSpec::default() });
+        let found = support::run(&spec);
+        assert_eq!(found.adaptation, expected.adaptation, "{topology}");
+        assert!(found == expected, "{topology}");
+    }
+}
+
+#[test]
+fn the_catalogue_has_a_table() {
+    for routing in TABLE_ROUTINGS {
+        let mut spec = support::network(TABLE_NETWORK);
+        spec.routing = value(routing);
+        assert!(support::run(&spec).packets.delivered > 0);
+    }
+}
+
+/// What is wrong with rules for the network of two routers with two hosts each, and what is said.
+const BAD: &[(&str, &[&str])] = &[
+    ("", &["no rules"]),
+    ("router,destination\n0,0\n", &["no column \"ports\""]),
+    ("router,port\n", &["\"port\" is no column", "in_port"]),
+    ("router,ports,ports\n", &["two columns are called ports"]),
+    ("HEAD0,0,,,\n", &["rule on line 2", "leads to no port"]),
+    ("HEAD0,0,,\n", &["router 0, rule on line 2", "4 cells of 5"]),
+    ("HEAD0,0,,,0", &["line 2 has no end", "break off"]),
+    ("HEAD7,0,,,0\n", &["router 7, rule on line 2", "no such router", "0 to 1"]),
+    ("HEAD0,0,,,9\n", &["router 0, rule on line 2", "port 9 does not exist", "0 to 2"]),
+    ("HEAD0,0,,,0:99\n", &["neither a port nor a port with a VC"]),
+    ("HEAD0,0,,,0:1\n0,1,,,1\n", &["rule on line 3", "some rules name VCs"]),
+    ("HEAD0,x,,,0\n", &["\"x\" is no address of a destination"]),
+    ("HEAD0,2,ff:00,,2\n", &["rule on line 2", "\"ff:00\" is no mask"]),
+    ("HEAD0,3,2,,2\n", &["rule on line 2", "3 has ones where its mask 2 has none"]),
+    ("HEAD0,,2,,2\n", &["a mask without a destination"]),
+    ("HEAD0,0,,z,0\n", &["\"z\" is no priority"]),
+    ("ROWS0,2,,1,0\n", &["have to follow one another"]),
+    ("HEAD0,0,,,1\n", &["port 1 does not lead to host 0, its own"]),
+    ("HEAD0,0,,,0\n0,2,,,2\n", &["router 0: no rule for host 1, its own"]),
+    (
+        "HEAD0,0,,1,0\n0,1,,1,1\n0,2,2,,2\n0,3,,,0\n",
+        &["router 0, rule on line 5 fits packets to host 3", "that on line 4", "same priority 0"],
+    ),
+    (
+        "HEAD0,0,,,0\n0,1,,,1\n0,2,2,,2\n1,2,,,0\n1,3,,,1\n1,0,,,2\n",
+        &["router 1: no rule for host 1"],
+    ),
+    (
+        "HEAD0,0,,,0\n0,1,,,1\n0,2,,,2\n0,3,,,1\n1,2,,,0\n1,3,,,1\n1,0,0xfe,,2\n",
+        &["router 0, rule on line 5", "port 1 leads to host 1, and not to host 3"],
+    ),
+];
+
+fn refusal(spec: &Spec) -> SpecError {
+    match Simulation::build(spec) {
+        Ok(_) => panic!("accepted\n{}", support::show(spec)),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn bad_tables_are_named() {
+    const HEAD: &str = "router,destination,destination_mask,priority,ports\n";
+    const ROWS: &str = "0,0,,1,0\n0,1,,1,1\n0,,,0,2\n1,2,,1,0\n1,3,,1,1\n1,,,0,2\n";
+    let mut spec = support::network("{ graph = { hosts = 2, edges = [[0, 1]] } }");
+    spec.routing = table(format!("{HEAD}{ROWS}"));
+    assert!(Simulation::build(&spec).is_ok());
+    for (text, fragments) in BAD {
+        let text = text.replace("ROWS", &format!("{HEAD}{ROWS}")).replace("HEAD", HEAD);
+        spec.routing = table(text.clone());
+        let error = refusal(&spec);
+        assert_eq!(error.path, "routing.table.rules", "{text}: {error}");
+        for fragment in *fragments {
+            assert!(error.to_string().contains(fragment), "{text}: no {fragment:?} in {error}");
+        }
+    }
+}
+
+/// Loops, and channels that wait for each other, on a ring of four routers; packets that go too far.
+#[test]
+fn loops_and_cycles_are_named() {
+    let mut spec =
+        support::network("{ graph = { hosts = 1, edges = [[0, 1], [1, 2], [2, 3], [3, 0]] } }");
+    // Ports of router 0: 1 to router 1, 2 to router 3; of others: 1 back, 2 on, but for the last.
+    let ahead = |router: u32| [1, 2, 2, 2][router as usize];
+    let rules = |exit: &dyn Fn(u32, u32) -> String| {
+        let mut text = String::from("router,destination,ports\n");
+        for (router, host) in (0..4).flat_map(|router| (0..4).map(move |host| (router, host))) {
+            let port = if router == host { "0".into() } else { exit(router, host) };
+            writeln!(text, "{router},{host},{port}").unwrap();
+        }
+        table(text)
+    };
+    // Always on: three hops, two of which minimal paths have VCs for.
+    spec.routing = rules(&|router, _| ahead(router).to_string());
+    let error = refusal(&spec).to_string();
+    assert!(error.contains("hop 3 of a path to host") && error.contains("7:1"), "{error}");
+    // With a single VC all wait for all.
+    spec.routing = rules(&|router, host| match (router, host) {
+        (own, to) if own == to => "0:0".into(),
+        _ => format!("{}:0", ahead(router)),
+    });
+    let fixed = |text: Routing| match text {
+        Routing::Table(TableSpec { rules: Some(rules), .. }) => {
+            let own = |line: &str| {
+                if line.ends_with(",0") { format!("{line}:0\n") } else { format!("{line}\n") }
+            };
+            table(rules.lines().map(own).collect())
+        }
+        other => other,
+    };
+    spec.routing = fixed(spec.routing);
+    let error = refusal(&spec).to_string();
+    assert!(error.contains("wait for each other for ever: router"), "{error}");
+    assert!(error.contains("rule on line") && error.contains("VC 0"), "{error}");
+    // Where packets change to another VC between the last router and the first, none waits for itself.
+    spec.routing = fixed(rules(&|router, host| {
+        let vc = u32::from(router == 3 || host > router);
+        format!("{}:{}", ahead(router), vc)
+    }));
+    assert!(Simulation::build(&spec).is_ok(), "{}", refusal(&spec));
+    // Two routers send packets to and fro.
+    spec.routing = rules(&|router, host| match (router, host) {
+        (1, 3) => "1".into(),
+        (0, 3) => "1".into(),
+        _ if (host + 4 - router) % 4 == 3 => if router == 0 { "2" } else { "1" }.into(),
+        _ => ahead(router).to_string(),
+    });
+    let error = refusal(&spec).to_string();
+    assert!(error.contains("packets to host 3 go round in a loop"), "{error}");
+    assert!(error.contains("router 0, rule on line 5; router 1, rule on line 9"), "{error}");
+}
