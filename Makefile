@@ -13,7 +13,7 @@ RUST := Cargo.toml Cargo.lock $(SOURCES) $(shell find crates -name Cargo.toml)
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large dist docs bench stopping generate generated lock clean
+.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large test-slurm dist docs bench stopping generate generated lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -64,6 +64,9 @@ docs: $(VENV)/developed ## Build the documentation site into build/docs; warning
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
 	$(DEROUTE) reproduce --status --report build/docs/claims.html > build/claims.txt
 	$(BIN)/python tools/links.py build/docs
+
+test-slurm: $(VENV)/developed ## Run jobs under a Slurm of this machine, if there is one (minutes; needs root)
+	$(BIN)/python tools/slurm_cluster.py
 
 bench: ## Measure the speed of the engine
 	cargo bench --locked --package deroute

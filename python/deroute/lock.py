@@ -34,6 +34,18 @@ def exclusive(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def is_held(directory: Path) -> bool:
+    """Whether a run holds the directory."""
+    try:
+        descriptor = os.open(directory / FILE, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        return not _lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _acquire(file: Path) -> int | None:
     """Its locked descriptor, or None if it is taken."""
     while True:

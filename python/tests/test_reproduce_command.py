@@ -168,7 +168,7 @@ def test_a_cluster_measures_what_this_machine_does(
     measured = rows("small")["an-eighth"]
     assert "2 of 2 points were done before" in call("small", "3.2-bound")
     assert rows("small")["an-eighth"] == measured
-    assert "local, dask" in call("small", "--executor", "slurm", code=2)
+    assert "local, dask" in call("small", "--executor", "cloud", code=2)
 
 
 def test_a_stopped_reproduction_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

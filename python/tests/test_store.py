@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -237,9 +239,33 @@ def test_the_dask_executor_gives_the_same_results(experiment_file: Path) -> None
         assert done[point.key].outcome == scalars
 
 
+def test_killed_dask_workers_lose_nothing(spec: dict[str, Any]) -> None:
+    distributed = pytest.importorskip("distributed")
+    loads = [0.1, 0.15, 0.2, 0.25, 0.3, 0.35]
+    run = {"run": {"warmup": 1000, "measure": 20_000}}
+    specs = [spec | run | {"traffic": spec["traffic"] | {"load": load}} for load in loads]
+    points = [Point({"load": load}, each) for load, each in zip(loads, specs, strict=True)]
+    done: dict[str, Done] = {}
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        pool = executors.make("dask", Resources(address=cluster.scheduler_address))
+        for event in pool.run(points):
+            assert isinstance(event, Done), event
+            done[event.point.key] = event
+            if len(done) in {1, 3}:
+                worker = list(cluster.workers.values())[len(done) // 2]
+                os.kill(worker.pid, signal.SIGKILL)
+    assert len(done) == len(points)
+    for point in points:
+        scalars, arrays = _engine.simulate(point.canonical)
+        assert done[point.key].outcome == scalars
+        assert all((done[point.key].arrays[name] == arrays[name]).all() for name in arrays)
+
+
 def test_unknown_executors_are_refused() -> None:
     with pytest.raises(InputError, match="local, dask"):
-        executors.make("slurm", Resources())
+        executors.make("cloud", Resources())
     with pytest.raises(InputError, match="--address"):
         executors.make("dask", Resources())
     with pytest.raises(InputError, match="no scheduler"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from rich.progress import (
 
 from deroute import cost, executors, plan, runner
 from deroute.cli import app
-from deroute.executors import Event, Resources, Running
+from deroute.executors import Event, Resources, Running, slurm
 from deroute.runner import Report
 from deroute.store import FILE
 
@@ -33,6 +33,14 @@ Threads = Annotated[int, typer.Option(min=1, help="Threads inside each point.")]
 ExecutorName = Annotated[str, typer.Option(help=f"Where: {', '.join(executors.CATALOGUE)}.")]
 Address = Annotated[
     str | None, typer.Option(help="Scheduler of the dask executor: tcp://host:8786.")
+]
+Slurm = Annotated[
+    list[str],
+    typer.Option(
+        "--slurm",
+        metavar="KEY=VALUE",
+        help=f"Options of the slurm executor: {', '.join(slurm.OPTIONS)}; time in minutes.",
+    ),
 ]
 
 
@@ -54,7 +62,7 @@ def simulate(checked: plan.Checked, directory: Path, place: Place) -> Report:
     report = Report(total=len(checked.runs), kept=len(checked.runs) - len(todo))
     if report.kept:
         app.err().print(f"{name}: {report.kept} of {report.total} points were done before")
-    pool = executors.make(place.executor, place.resources)
+    pool = executors.make(place.executor, replace(place.resources, directory=directory))
     if todo and place.executor == "local":
         app.warn(cost.large(checked.footprint, min(pool.jobs, len(todo))))
     drawing = cost.FIGURE_SECONDS * len(checked.experiment.figures)

@@ -14,7 +14,7 @@ from rich.markup import escape
 from deroute import _engine, plan
 from deroute import reproduce as papers
 from deroute.cli import app
-from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Threads, simulate
+from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Slurm, Threads, simulate
 from deroute.cli.plot import plot_directory, study
 from deroute.data import PAPERS
 from deroute.economics import charts
@@ -87,6 +87,7 @@ def reproduce(
     threads: Threads = 1,
     executor: ExecutorName = "local",
     address: Address = None,
+    options: Slurm = [],
     formats: Annotated[list[str], typer.Option("--format", help="Formats of the figures.")] = [
         "png"
     ],
@@ -102,7 +103,10 @@ def reproduce(
     - `deroute reproduce fat-tree table-3 --scale paper --executor dask --address tcp://head:8786`
     - `deroute reproduce --status --report claims.html`
     """
-    chapters, place = _chapters(chapter), Place(executor, Resources(jobs, threads, address))
+    chapters, place = (
+        _chapters(chapter),
+        Place(executor, Resources(jobs, threads, address, options=app.pairs(options, "--slurm"))),
+    )
     if show_status:
         known = _last(paper, item, chapters, scale=scale, directory=directory)
         _write_stored_tables(tables, known, scale or _SCALE, directory)

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from deroute import figures, plan
 from deroute.cli import app
-from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Threads, simulate
+from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Slurm, Threads, simulate
 from deroute.cli.plot import plot_directory
 from deroute.executors import Resources
 from deroute.runner import Report, default_directory
@@ -27,6 +27,7 @@ def run(
     threads: Threads = 1,
     executor: ExecutorName = "local",
     address: Address = None,
+    options: Slurm = [],
     part: Annotated[
         str | None,
         typer.Option("--shard", help="A part of the points, such as 3/16; see `deroute merge`."),
@@ -40,10 +41,13 @@ def run(
     - `deroute run experiments/demo.toml`
     - `deroute run experiments/dragonfly-h6.toml --jobs 8 --dir runs/night`
     - `deroute run FILE --executor dask --address tcp://head:8786`
+    - `deroute run FILE --executor slurm --jobs 40 --slurm partition=short --slurm time=120`
     - `deroute run FILE --shard 3/16`, then `deroute merge runs/NAME.*-of-16 --dir runs/NAME`
     """
     shard = None if part is None else Shard.parse(part)
-    place = Place(executor, Resources(jobs, threads, address))
+    place = Place(
+        executor, Resources(jobs, threads, address, options=app.pairs(options, "--slurm"))
+    )
     checked = plan.check_file(file)
     where = directory or default_directory(checked.experiment)
     if shard is not None:

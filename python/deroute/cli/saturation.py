@@ -14,7 +14,7 @@ from rich.table import Table
 
 from deroute import figures, plan, runner
 from deroute.cli import app
-from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Threads, simulate
+from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Slurm, Threads, simulate
 from deroute.cli.plot import plot_directory
 from deroute.executors import Resources
 from deroute.experiment import Experiment
@@ -44,6 +44,7 @@ def saturation(
     threads: Threads = 1,
     executor: ExecutorName = "local",
     address: Address = None,
+    options: Slurm = [],
 ) -> None:
     """Find where the curves of an experiment saturate, by bisection of the load.
 
@@ -55,7 +56,9 @@ def saturation(
     - `deroute saturation experiments/demo.toml`
     - `deroute saturation experiments/demo.toml --precision 0.005 --to 0.6`
     """
-    place = Place(executor, Resources(jobs, threads, address))
+    place = Place(
+        executor, Resources(jobs, threads, address, options=app.pairs(options, "--slurm"))
+    )
     plan.check_file(file)
     experiment = Experiment.load(file)
     search = Search.of(experiment, precision, highest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from deroute.errors import InputError
-from deroute.executors import cluster, local
+from deroute.executors import cluster, local, slurm
 from deroute.executors.base import Done, Event, Executor, Failed, Resources, Running
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
 CATALOGUE: Mapping[str, Callable[[Resources], Executor]] = {
     "local": local.LocalExecutor,
     "dask": cluster.DaskExecutor,
+    "slurm": slurm.SlurmExecutor,
 }
 
 

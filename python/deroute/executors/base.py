@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from deroute.experiment import Point
@@ -20,6 +21,10 @@ class Resources:
     threads: int = 1
     #: Scheduler of a cluster.
     address: str | None = None
+    #: Where results go: executors may leave files there.
+    directory: Path | None = None
+    #: Options of the batch system.
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
