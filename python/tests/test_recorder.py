@@ -29,16 +29,18 @@ isend 2 64 6 0 3
 wait 0<0,5,64 1<0,6,64 2 3
 sendrecv 2 12 7 0 12 7 0 <0,7,12
 sendrecv 2 4 8 0 4 8 0 <0,8,4
+irecv -2 4 8 0 4
+wait 4
 nothing
 nothing
-irecv 0 16 9 0 4
-isend 2 16 9 0 5
-wait 5
-test 4<0,9,16
-irecv 0 16 9 0 6
-isend 2 16 9 0 7
-wait 7
-test 6<0,9,16
+irecv 0 16 9 0 5
+isend 2 16 9 0 6
+wait 6
+test 5<0,9,16
+irecv 0 16 9 0 7
+isend 2 16 9 0 8
+wait 8
+test 7<0,9,16
 nothing
 nothing
 newcomm
@@ -56,9 +58,9 @@ alltoall 0 2
 alltoallv 0 4,4,4,4
 gather 0 0 4
 scatterv 0 0 4
-iallreduce 0 32 8
-ibarrier 0 9
-waitany 8
+iallreduce 0 32 9
+ibarrier 0 10
+waitany 10
 waitany 9
 allreduce 5 4
 freecomm 11

@@ -21,6 +21,8 @@ int main(int argc, char** argv) {
   MPI_Sendrecv(out, 3, MPI_INT, right, 7, in, 3, MPI_INT, left, 7, MPI_COMM_WORLD, &status);
   MPI_Sendrecv(out, 1, MPI_INT, rank + 1 < size ? right : MPI_PROC_NULL, 8, in, 1, MPI_INT,
                rank ? left : MPI_PROC_NULL, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Irecv(in, 1, MPI_INT, MPI_PROC_NULL, 8, MPI_COMM_WORLD, &q[0]);
+  MPI_Wait(&q[0], MPI_STATUS_IGNORE);
   /* Persistent requests, and tests until one has ended. */
   MPI_Recv_init(in, 4, MPI_FLOAT, left, 9, MPI_COMM_WORLD, &q[0]);
   MPI_Send_init(out, 4, MPI_FLOAT, right, 9, MPI_COMM_WORLD, &q[1]);

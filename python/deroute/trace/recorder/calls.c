@@ -71,7 +71,7 @@ int MPI_Recv(void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_
 
 int MPI_Irecv(void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* q) {
   CALLED(PMPI_Irecv(b, n, t, from, tag, c, q))
-  WRITTEN("irecv", sent(n, t, from, tag, c); deroute_begun(*q, 1, c))
+  WRITTEN("irecv", sent(n, t, from, tag, c); deroute_begun(*q, from != MPI_PROC_NULL, c))
 }
 
 static void exchanged(int n, MPI_Datatype t, int to, int tag, int from, int m, MPI_Datatype u,

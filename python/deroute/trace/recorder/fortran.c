@@ -95,7 +95,7 @@ SEND(bsend, "bsend")
 #define BEGUN(NAME, WORD, RECEIVE)                                                   \
   FORTRAN(NAME, LIST(Buffer* b, Int* n, Int* t, Int* to, Int* tag, Int* c, Int* q),  \
           LIST(b, n, t, to, tag, c, q), WORD, , sent(n, t, to, tag, c);              \
-          deroute_begun(MPI_Request_f2c(*q), RECEIVE, COMM))
+          deroute_begun(MPI_Request_f2c(*q), RECEIVE && *to != MPI_PROC_NULL, COMM))
 BEGUN(isend, "isend", 0)
 BEGUN(issend, "issend", 0)
 BEGUN(irsend, "irsend", 0)

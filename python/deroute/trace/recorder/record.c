@@ -297,7 +297,7 @@ void deroute_started(const MPI_Request* started, int count) {
     deroute_bytes(made->count, made->type);
     deroute_tag(made->tag);
     deroute_comm(made->comm);
-    deroute_begun(started[i], made->receive, made->comm);
+    deroute_begun(started[i], made->receive && made->peer != MPI_PROC_NULL, made->comm);
   }
   if (count <= 0) fputs(" nothing", out);
 }

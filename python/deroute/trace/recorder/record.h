@@ -33,7 +33,7 @@ void deroute_plain(MPI_Comm comm, int count, MPI_Datatype type);
 void deroute_rooted(MPI_Comm comm, int root, int count, MPI_Datatype type);
 /* Whether this rank is `rank` of the communicator. */
 int deroute_is(MPI_Comm comm, int rank);
-/* A request is begun: its number. */
+/* A request is begun: its number, and whether a message comes with its end; none does from nobody. */
 void deroute_begun(MPI_Request request, int receive, MPI_Comm comm);
 /* A request may have ended: its number, and what came. */
 void deroute_completed(MPI_Request before, const MPI_Status* status);
