@@ -20,7 +20,7 @@ from deroute.cli import app
 from deroute.experiment import Experiment
 
 #: Pages that are followed from the first block to the last.
-FOLLOWED = ("tutorial.md", "notebook.md", "coming-from.md")
+FOLLOWED = ("tutorial.md", "notebook.md", "coming-from.md", "congestion.md")
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 _BLOCK = re.compile(r"^(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _RUN = CliRunner()
