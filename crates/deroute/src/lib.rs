@@ -33,12 +33,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`guide`] has an example for each concept.
+//!
 //! The crate reads no files, keeps no clock, prints nothing, and starts no threads but those it is
 //! given. The same spec gives the same bytes for any number of threads and partitions.
 
 mod catalogue;
 mod congestion;
 mod control;
+pub mod guide;
 pub mod ids;
 mod kernel;
 pub mod outcome;
