@@ -1,6 +1,6 @@
 //! Rules as text: a rule in each line, its cells named by the first.
 
-use std::io::{BufRead, BufReader, Cursor};
+use std::io::{BufRead, BufReader, Cursor, Read};
 
 use base64::engine::general_purpose::STANDARD;
 use base64::read::DecoderReader;
@@ -23,6 +23,9 @@ pub(super) const COLUMNS: [&str; 10] = [
     "condition_port",
     "ports",
 ];
+
+/// Characters of a line: a rule may have 1024 ports. What is packed may be a line without an end.
+const LONGEST_LINE: u64 = 1 << 16;
 
 /// A port, with the VC if the rule names one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -152,7 +155,7 @@ impl<'a> Rows<'a> {
         loop {
             self.row.clear();
             self.line += 1;
-            let read = self.text.read_line(&mut self.row);
+            let read = self.text.by_ref().take(LONGEST_LINE).read_line(&mut self.row);
             let read = read.map_err(|error| {
                 let message = format!("breaks off after line {}: {error}", self.line - 1);
                 SpecError::new(self.at, message)
