@@ -251,6 +251,25 @@ def test_a_host_asks_its_switch_for_its_address(tmp_path: Path) -> None:
     assert "belongs to --openflow" in call(FILE, *SMALL, *MINIMAL, "--dmp", code=2).output
 
 
+def test_rewritten_headers_break_what_is_announced_in_payloads() -> None:
+    """Thesis 4.4: an answer goes to the address that was announced, not to that of the header."""
+    compiler = Compiler(fabric_of(DRAGONFLY), "minimal", "compact")
+    table, known = compiler.table(0), compiler.addresses.tolist()
+    for host in range(2, compiler.fabric.hosts):
+        router, place = divmod(host, 2)
+        burnt_in = 0x001B_2100_0000 + host
+        # The switch rewrites the header on the fly, and the payload says what the host believes.
+        header, payload = known[host], burnt_in
+        assert table.lookup(payload, known[0], 0) is None
+        way = table.lookup(header, known[0], 0)
+        assert way is not None
+        # With the protocol the host has learnt its address, and announces that.
+        returned = dmp.rules(compiler, router)[place].apply(dmp.request(burnt_in, host))
+        learnt = dmp.answer(returned or b"", host)
+        assert learnt is not None
+        assert table.lookup(learnt, known[0], 0) == way
+
+
 def test_the_host_side_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     assert dmp.main([]) == 2
     assert "usage" in capsys.readouterr().err
