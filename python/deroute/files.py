@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -46,9 +47,11 @@ def _references(
 
 
 def _is_reference(key: object, value: Any) -> bool:
-    """Whether a table stands for a file; that of tables may have parameters beside it."""
+    """Whether a table stands for a file; of tables and traces there may be more in it."""
     if not isinstance(value, dict) or not isinstance(value.get("file"), str):
         return False
+    if key == "trace":
+        return "digest" not in value
     return list(value) == ["file"] or (key == "table" and not {"rules", "packed"} & set(value))
 
 
@@ -83,6 +86,18 @@ def _matrix(file: Path) -> dict[str, Any]:
     return {"messages": messages}
 
 
+def _trace(file: Path) -> dict[str, Any]:
+    """Where a trace is, and a digest of it: the engine reads it."""
+    digest = hashlib.sha256()
+    for part in sorted(file.iterdir()) if file.is_dir() else [file]:
+        if part.is_file():
+            digest.update(part.name.encode() if file.is_dir() else b"")
+            with part.open("rb") as content:
+                while chunk := content.read(1 << 20):
+                    digest.update(chunk)
+    return {"file": str(file.resolve()), "digest": digest.hexdigest()}
+
+
 #: Readers by the key under which a file is named.
 _READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "placement": _placement,
@@ -90,4 +105,5 @@ _READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "pairs": matrices.pairs,
     "matrix": matrices.matrix,
     "table": table_files.read,
+    "trace": _trace,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +59,39 @@ class JobArrays:
     rank_end: NDArray[np.uint64]
     #: (ranks,) time that each rank computed.
     rank_computed: NDArray[np.uint64]
+    #: (ranks,) time that it was in a collective, was held up by a receive, by a send, or waited;
+    #: results of earlier versions have none.
+    rank_collective: NDArray[np.uint64] | None = None
+    rank_receive: NDArray[np.uint64] | None = None
+    rank_send: NDArray[np.uint64] | None = None
+    rank_wait: NDArray[np.uint64] | None = None
+
+
+class CollectiveUse(Part):
+    """Collectives of one algorithm, number of members and size; bandwidths as in nccl-tests."""
+
+    name: str
+    members: int
+    phits: int
+    #: Parts that ranks took in them, and how long, in cycles.
+    parts: int
+    mean: float
+    min: int
+    max: int
+    #: In bytes a nanosecond.
+    algorithm_bandwidth: float
+    bus_bandwidth: float
+
+
+class ReplayOutcome(Part):
+    """What a job did that follows a trace, or has collectives by named algorithms."""
+
+    says: list[str]
+    #: Messages that asked whether data may be sent, or said that it may.
+    control_messages: int
+    #: Messages that nobody had received at the end.
+    unreceived: int
+    collectives: list[CollectiveUse]
 
 
 class JobOutcome(Part):
@@ -77,6 +111,7 @@ class JobOutcome(Part):
     communication_mean: float
     communication_max: int
     messages: Messages
+    replay: ReplayOutcome | None = None
 
 
 class WorkloadOutcome(Part):
@@ -104,11 +139,15 @@ def iterations_frame(arrays: dict[str, JobArrays]) -> pl.DataFrame:
 
 
 def ranks_frame(arrays: dict[str, JobArrays]) -> pl.DataFrame:
-    """A row per job and rank: when it ended, and how long it computed."""
-    return _frame("rank", ("rank_end", "rank_computed"), arrays)
+    """A row per job and rank: when it ended, and what it spent its time with."""
+    columns = ["rank_end", "rank_computed"]
+    split = ("rank_collective", "rank_receive", "rank_send", "rank_wait")
+    if all(getattr(each, name) is not None for each in arrays.values() for name in split):
+        columns += split
+    return _frame("rank", columns, arrays)
 
 
-def _frame(index: str, names: tuple[str, ...], arrays: dict[str, JobArrays]) -> pl.DataFrame:
+def _frame(index: str, names: Sequence[str], arrays: dict[str, JobArrays]) -> pl.DataFrame:
     if not arrays:
         raise ValueError("the spec asked for no workload")
     frames = [

@@ -56,11 +56,23 @@ pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, 
         pauses(&dict, series)?;
     }
     for job in outcome.workload.iter_mut().flat_map(|workload| &mut workload.jobs) {
-        let JobArrays { iteration_end, rank_end, rank_computed } = std::mem::take(&mut job.arrays);
+        let JobArrays {
+            iteration_end,
+            rank_end,
+            rank_computed,
+            rank_collective,
+            rank_receive,
+            rank_send,
+            rank_wait,
+        } = std::mem::take(&mut job.arrays);
         let at = |name: &str| format!("jobs.{}.{name}", job.name);
         vector(&dict, &at("iteration_end"), iteration_end)?;
         vector(&dict, &at("rank_end"), rank_end)?;
         vector(&dict, &at("rank_computed"), rank_computed)?;
+        vector(&dict, &at("rank_collective"), rank_collective)?;
+        vector(&dict, &at("rank_receive"), rank_receive)?;
+        vector(&dict, &at("rank_send"), rank_send)?;
+        vector(&dict, &at("rank_wait"), rank_wait)?;
     }
     Ok(dict)
 }

@@ -4,6 +4,7 @@
 mod adaptation;
 mod notices;
 mod queues;
+mod replay;
 mod streams;
 
 pub use queues::{PauseRow, PauseSeries, QueuePlace, QueueSeries, QueueSide};
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::adaptation::AdaptationUse;
 pub use self::notices::{NotificationUse, PortSamples, ReactionPointUse, SampledQueues};
+pub use self::replay::{CollectiveUse, ReplayOutcome};
 pub use self::streams::{
     ResequencingUse, Slowdown, SlowdownPercentile, StreamLoad, StreamOutcome, StreamPackets,
 };
@@ -440,6 +442,9 @@ pub struct JobOutcome {
     pub communication_max: u64,
     /// Its messages.
     pub messages: Messages,
+    /// What it did beyond that, if it follows a trace or has collectives by named algorithms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplayOutcome>,
     /// Per iteration and per rank.
     pub arrays: JobArrays,
 }
@@ -489,6 +494,18 @@ pub struct JobArrays {
     pub rank_end: Vec<u64>,
     /// Time that each rank computed.
     pub rank_computed: Vec<u64>,
+    /// Time that each rank was in a collective and computed nothing.
+    #[serde(default)]
+    pub rank_collective: Vec<u64>,
+    /// Beside that, time that a receive held it up,
+    #[serde(default)]
+    pub rank_receive: Vec<u64>,
+    /// a send,
+    #[serde(default)]
+    pub rank_send: Vec<u64>,
+    /// or a wait for what it had begun.
+    #[serde(default)]
+    pub rank_wait: Vec<u64>,
 }
 
 /// Time series. Bin `i` covers `[start + i * width, start + (i + 1) * width)` cycles relative to

@@ -16,7 +16,7 @@ use super::core::ports::{Host, Input, Output, OutputRequest, Queue, Router};
 use super::core::wheel::Wheel;
 use super::egress::Queued;
 use super::extent::Extent;
-use super::hosts::{Interface, Loaded, Streams};
+use super::hosts::{Interface, Loaded, Streams, Worker};
 use super::machines::{Choice, Ethernet, EthernetVoq, General, Plain, PlainEthernet, Voq};
 use super::matching::islip_footprint;
 use super::model::{Model, QueuePlan, pause_rows};
@@ -29,6 +29,7 @@ use crate::probe::collect::{Batch, batches, histogram};
 use crate::probe::messages::Record;
 use crate::spec::Sensing;
 use crate::switch::Crossbar;
+use crate::workload::process::Process;
 
 /// Memory that a run needs, in bytes, with default [`RunOptions`], and the tables of paths of a graph. What a
 /// [`super::Simulation`] holds beside these is a few percent of it.
@@ -197,6 +198,8 @@ fn interfaces(model: &Model, part: &Extent) -> u64 {
     Wheel::<u32>::bytes(model.horizon())
         + records
         + bytes::<Interface>(grown(ranks))
+        + bytes::<Worker>(ranks)
+        + ranks * Process::bytes()
         + backlogs
         + bytes::<u32>(grown(part.hosts))
 }
@@ -315,11 +318,13 @@ const RANK: u64 = 1024;
 fn programs(model: &Model, all: &Extent) -> u64 {
     let Some(jobs) = &model.jobs else { return 0 };
     let under_way = jobs.jobs.iter().map(|job| {
-        let iterations = u64::from(job.iterations);
-        job.work().0 / iterations * iterations.min(2)
+        let iterations = u64::from(job.iterations());
+        let messages = job.work().0 / iterations * iterations.min(2);
+        // A trace has more messages than are under way.
+        if job.steps() > 0 { messages } else { messages.min(256 * u64::from(job.ranks())) }
     });
     let messages = under_way.fold(0, u64::saturating_add);
     let ends: u64 =
-        jobs.jobs.iter().map(|job| u64::from(job.iterations) + u64::from(job.ranks())).sum();
+        jobs.jobs.iter().map(|job| u64::from(job.iterations()) + u64::from(job.ranks())).sum();
     MESSAGE.saturating_mul(messages).saturating_add(RANK * all.hosts + 32 * ends)
 }

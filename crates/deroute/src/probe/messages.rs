@@ -21,6 +21,8 @@ pub(crate) struct Record {
     /// Messages that ranks have handed over, and that have arrived whole.
     pub(crate) sent: u64,
     pub(crate) received: u64,
+    /// Of those that have arrived, the ones that carry no data.
+    pub(crate) control: u64,
     pub(crate) phits: u64,
     pub(crate) latency: u64,
     pub(crate) min: u32,
@@ -40,13 +42,43 @@ pub(crate) struct Record {
     pub(crate) last: Cycle,
     /// Cycles that ranks which have ended computed.
     pub(crate) computed: u64,
+    /// Parts that ranks took in collectives, by their schedules.
+    pub(crate) collectives: Box<[Parts]>,
+}
+
+/// Parts that ranks took in collectives of one kind, and how long.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Parts {
+    pub(crate) count: u64,
+    pub(crate) cycles: u64,
+    pub(crate) min: Cycle,
+    pub(crate) max: Cycle,
+}
+
+impl Parts {
+    /// One more, of so many cycles.
+    pub(crate) fn count(&mut self, cycles: Cycle) {
+        let one = Self { count: 1, cycles: cycles.into(), min: cycles, max: cycles };
+        self.merge(&one);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        if other.count > 0 {
+            self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        }
+        self.count += other.count;
+        self.cycles += other.cycles;
+        self.max = self.max.max(other.max);
+    }
 }
 
 impl Record {
-    pub(crate) fn new() -> Self {
+    /// Of a job with so many schedules of collectives.
+    pub(crate) fn new(schedules: usize) -> Self {
         Self {
             sent: 0,
             received: 0,
+            control: 0,
             phits: 0,
             latency: 0,
             min: u32::MAX,
@@ -60,19 +92,24 @@ impl Record {
             ended: 0,
             last: 0,
             computed: 0,
+            collectives: vec![Parts::default(); schedules].into(),
         }
     }
 
-    /// A message has arrived.
-    pub(crate) fn receive(&mut self, message: &Message) {
+    /// A message has arrived, with data or without.
+    pub(crate) fn receive(&mut self, message: &Message, data: bool) {
         let latency = message.arrived - message.issued;
         self.received += 1;
+        self.last = self.last.max(message.arrived);
+        if !data {
+            self.control += 1;
+            return;
+        }
         self.phits += u64::from(message.phits);
         self.latency += u64::from(latency);
         self.min = self.min.min(latency);
         self.max = self.max.max(latency);
         self.histogram.saturating_record(u64::from(latency));
-        self.last = self.last.max(message.arrived);
     }
 
     /// A packet has to wait; the host holds so many phits now.
@@ -100,6 +137,7 @@ impl Record {
     pub(crate) fn merge(&mut self, other: &Self) {
         self.sent += other.sent;
         self.received += other.received;
+        self.control += other.control;
         self.phits += other.phits;
         self.latency += other.latency;
         self.min = self.min.min(other.min);
@@ -116,5 +154,8 @@ impl Record {
         self.ended += other.ended;
         self.last = self.last.max(other.last);
         self.computed += other.computed;
+        for (own, other) in self.collectives.iter_mut().zip(&other.collectives) {
+            own.merge(other);
+        }
     }
 }

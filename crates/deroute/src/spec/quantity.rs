@@ -92,6 +92,10 @@ impl Fraction {
         u64::try_from(self.num.div_ceil(self.den)).ok()
     }
 
+    fn floor(self) -> Option<u64> {
+        u64::try_from(self.num.checked_div(self.den)?).ok()
+    }
+
     fn approx(self) -> f64 {
         self.num as f64 / self.den as f64
     }
@@ -243,14 +247,34 @@ impl Scale {
     /// # Errors
     /// What is no such quantity.
     pub fn phits_up(&self, path: &str, quantity: &Quantity) -> Result<u64, SpecError> {
-        let whole = match quantity {
-            Quantity::Text(text) => {
-                bytes(text).and_then(|data| data.divided_by(self.phit)).and_then(Fraction::ceiling)
-            }
-            Quantity::Number(_) => None,
-        };
         // What cannot be rounded either is told as always.
-        whole.map_or_else(|| self.phits(path, quantity), Ok)
+        self.rounded(quantity, Fraction::ceiling).map_or_else(|| self.phits(path, quantity), Ok)
+    }
+
+    /// As [`Scale::phits`], but data that does not fill its last phit is rounded down.
+    ///
+    /// # Errors
+    /// What is no such quantity.
+    pub fn phits_down(&self, path: &str, quantity: &Quantity) -> Result<u64, SpecError> {
+        self.rounded(quantity, Fraction::floor).map_or_else(|| self.phits(path, quantity), Ok)
+    }
+
+    /// Phits in an amount of data, rounded.
+    fn rounded(&self, quantity: &Quantity, round: fn(Fraction) -> Option<u64>) -> Option<u64> {
+        let Quantity::Text(text) = quantity else { return None };
+        bytes(text)?.divided_by(self.phit).and_then(round)
+    }
+
+    /// Phits that so many bytes take.
+    pub(crate) fn phits_of(&self, bytes: u64) -> u64 {
+        let phits = Fraction { num: bytes.into(), den: 1 }.divided_by(self.phit);
+        phits.and_then(Fraction::ceiling).unwrap_or(u64::MAX)
+    }
+
+    /// Cycles in so many picoseconds, to the nearest.
+    pub(crate) fn cycles_in(&self, picoseconds: u128) -> u128 {
+        let Fraction { num, den } = self.cycle;
+        picoseconds.saturating_mul(den).saturating_add(num / 2) / num
     }
 
     /// A latency, a pipeline or an interval between events: `least` to 2^24 cycles.

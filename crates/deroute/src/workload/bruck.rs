@@ -30,16 +30,19 @@ struct Bruck {
 }
 
 pub(super) fn build(ranks: u32, phits: u32, site: &Site<'_>) -> Result<Box<dyn Step>, SpecError> {
+    of(ranks, phits).map_err(|message| SpecError::new(format!("{}.size", site.path), message))
+}
+
+/// Of so many phits for each rank.
+pub(super) fn of(ranks: u32, phits: u32) -> Result<Box<dyn Step>, String> {
     let blocks = |round: u32| (0..ranks).filter(|distance| distance >> round & 1 == 1).count();
     let sizes = (0..rounds(ranks)).map(|round| {
         u32::try_from(blocks(round) as u64 * u64::from(phits)).ok().filter(|size| *size < 1 << 30)
     });
-    let Some(phits) = sizes.collect() else {
-        let message = format!("{phits} phits for each of {ranks} ranks make messages too long");
-        let path = format!("{}.size", site.path);
-        return Err(SpecError::new(path, message));
-    };
-    Ok(Box::new(Bruck { ranks, phits }))
+    match sizes.collect() {
+        Some(phits) => Ok(Box::new(Bruck { ranks, phits })),
+        None => Err(format!("{phits} phits for each of {ranks} ranks make messages too long")),
+    }
 }
 
 impl Step for Bruck {

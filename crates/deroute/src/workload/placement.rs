@@ -4,36 +4,83 @@ use super::{Seat, spec};
 use crate::ids::HostId;
 use crate::rng::{Owner, Stream};
 use crate::spec::SpecError;
+use crate::topology::Topology;
 
-/// The host of each rank of a job, among those without a seat; there are enough.
+/// Where ranks may be.
+pub(super) struct Room<'a> {
+    /// The ranks on each host.
+    pub(super) seats: &'a [Vec<Seat>],
+    pub(super) topology: &'a dyn Topology,
+    pub(super) seed: u64,
+}
+
+/// The host of each of so many ranks of a job, among those without a seat.
 pub(super) fn place(
     job: &spec::Job,
+    ranks: u32,
     path: &str,
-    seats: &[Option<Seat>],
-    seed: u64,
+    room: &Room<'_>,
 ) -> Result<Vec<HostId>, SpecError> {
-    let free: Vec<u32> = (0..seats.len() as u32).filter(|&h| seats[h as usize].is_none()).collect();
-    let ranks = job.ranks as usize;
+    let seats = room.seats;
+    let free: Vec<u32> =
+        (0..seats.len() as u32).filter(|&h| seats[h as usize].is_empty()).collect();
+    let each = job.ranks_per_host;
+    if each == 0 {
+        let message = "a host without ranks is no host of the job";
+        return Err(
+            SpecError::new(format!("{path}.ranks_per_host"), message).choices(["at least 1"])
+        );
+    }
+    let (hosts, left, all) = (ranks.div_ceil(each) as usize, free.len(), seats.len());
+    if ranks == 0 || hosts > left {
+        let message = match each {
+            1 => format!("{ranks} ranks need a host each, and {left} of {all} are left"),
+            _ => format!("{ranks} ranks need {hosts} hosts, and {left} of {all} are left"),
+        };
+        let most = (left as u64).saturating_mul(each.into());
+        let choices = [format!("1 to {most}")];
+        return Err(SpecError::new(format!("{path}.ranks"), message).choices(choices));
+    }
     let path = format!("{path}.placement");
-    let hosts = match &job.placement {
-        spec::Placement::Linear => free[..ranks].to_vec(),
-        spec::Placement::Random { seed: own } => shuffled(free, ranks, own.unwrap_or(seed)),
+    let chosen = match &job.placement {
+        spec::Placement::Linear => free[..hosts].to_vec(),
+        spec::Placement::RoundRobin => round_robin(free, hosts, room.topology),
+        spec::Placement::Random { seed: own } => shuffled(free, hosts, own.unwrap_or(room.seed)),
         spec::Placement::Blocked { block } => {
-            let order = blocks(job, block, &format!("{path}.blocked.block"))?;
-            let mut hosts = vec![0; ranks];
-            order.iter().zip(&free).for_each(|(&rank, &host)| hosts[rank as usize] = host);
-            hosts
+            let order = blocks(job, ranks, block, &format!("{path}.blocked.block"))?;
+            let mut hosts = vec![0; ranks as usize];
+            let seats = free.iter().flat_map(|host| (0..each).map(move |_| *host));
+            order.iter().zip(seats).for_each(|(&rank, host)| hosts[rank as usize] = host);
+            return Ok(hosts.into_iter().map(HostId).collect());
         }
         spec::Placement::Hosts(hosts) => {
-            listed(hosts, ranks, seats, &format!("{path}.hosts"))?;
-            hosts.clone()
+            listed(hosts, (ranks as usize, each), seats, &format!("{path}.hosts"))?;
+            return Ok(hosts.iter().copied().map(HostId).collect());
         }
         spec::Placement::File(file) => {
             let message = format!("{file:?}: the engine reads no files");
             return Err(SpecError::new(format!("{path}.file"), message).choices(["hosts"]));
         }
     };
-    Ok(hosts.into_iter().map(HostId).collect())
+    Ok((0..ranks).map(|rank| HostId(chosen[(rank / each) as usize])).collect())
+}
+
+/// The first hosts of all routers, then the second ones.
+fn round_robin(mut free: Vec<u32>, hosts: usize, topology: &dyn Topology) -> Vec<u32> {
+    let router = |host: u32| topology.router_of(HostId(host));
+    let mut place = 0;
+    let order: Vec<(u32, u32)> = (0..free.len())
+        .map(|index| {
+            let first = index == 0 || router(free[index]) != router(free[index - 1]);
+            place = if first { 0 } else { place + 1 };
+            (place, free[index])
+        })
+        .collect();
+    let mut order = order;
+    order.sort_unstable();
+    free.clear();
+    free.extend(order.into_iter().take(hosts).map(|(_, host)| host));
+    free
 }
 
 fn shuffled(mut free: Vec<u32>, ranks: usize, seed: u64) -> Vec<u32> {
@@ -47,7 +94,7 @@ fn shuffled(mut free: Vec<u32>, ranks: usize, seed: u64) -> Vec<u32> {
 }
 
 /// The ranks of a stencil block by block.
-fn blocks(job: &spec::Job, block: &[u32], path: &str) -> Result<Vec<u32>, SpecError> {
+fn blocks(job: &spec::Job, ranks: u32, block: &[u32], path: &str) -> Result<Vec<u32>, SpecError> {
     let shape = job.steps.iter().find_map(|step| match step {
         spec::Step::Stencil(stencil) => Some(&stencil.shape),
         _ => None,
@@ -74,7 +121,7 @@ fn blocks(job: &spec::Job, block: &[u32], path: &str) -> Result<Vec<u32>, SpecEr
         inner.reverse();
         (outer, inner)
     };
-    let mut order: Vec<u32> = (0..job.ranks).collect();
+    let mut order: Vec<u32> = (0..ranks).collect();
     order.sort_by_cached_key(|&rank| place(rank));
     Ok(order)
 }
@@ -82,28 +129,32 @@ fn blocks(job: &spec::Job, block: &[u32], path: &str) -> Result<Vec<u32>, SpecEr
 /// Checks a list of hosts.
 fn listed(
     hosts: &[u32],
-    ranks: usize,
-    seats: &[Option<Seat>],
+    (ranks, each): (usize, u32),
+    seats: &[Vec<Seat>],
     path: &str,
 ) -> Result<(), SpecError> {
     if hosts.len() != ranks {
         let message = format!("{} hosts for {ranks} ranks", hosts.len());
         return Err(SpecError::new(path, message).choices([format!("{ranks} hosts")]));
     }
-    let mut taken: Vec<bool> = seats.iter().map(Option::is_some).collect();
+    let mut left: Vec<u32> =
+        seats.iter().map(|seats| if seats.is_empty() { each } else { 0 }).collect();
     for (rank, &host) in hosts.iter().enumerate() {
         let path = format!("{path}[{rank}]");
-        match taken.get_mut(host as usize) {
+        match left.get_mut(host as usize) {
             None => {
                 let message = format!("there is no host {host}");
                 let choices = [format!("0 to {}", seats.len() - 1)];
                 return Err(SpecError::new(path, message).choices(choices));
             }
-            Some(true) => {
-                let message = format!("host {host} has a rank already");
+            Some(0) => {
+                let message = match each {
+                    1 => format!("host {host} has a rank already"),
+                    _ => format!("host {host} has all its ranks already"),
+                };
                 return Err(SpecError::new(path, message));
             }
-            Some(taken) => *taken = true,
+            Some(left) => *left -= 1,
         }
     }
     Ok(())

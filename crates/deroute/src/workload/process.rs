@@ -1,207 +1,357 @@
-//! A rank at work, and the messages that it gets in pieces.
+//! A rank at work: it begins nodes of its program when all that they need has happened.
 
-use std::collections::BTreeMap;
+mod calls;
+mod report;
+mod terms;
 
-use super::{Job, Op};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+
+use self::calls::Calls;
+pub use self::report::Doing;
+pub use self::terms::{Activity, Descriptor, Kind, Services};
+use super::Job;
+use super::matching::{Envelope, Event, Matching, Pattern, Waiter};
+use super::program::{Action, Then};
 use crate::ids::Cycle;
 
-/// What a rank does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Goes on as soon as it may.
-    Ready,
-    /// Computes until this cycle.
-    Computing(Cycle),
-    /// Waits for a message.
-    Waiting {
-        /// Rank that sends it.
-        from: u32,
-        /// The sender's tag.
-        tag: u32,
-    },
-    /// Has ended.
-    Done,
-}
-
-/// A message that a rank hands to its network interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Descriptor {
-    /// Rank that it is for.
-    pub to: u32,
-    /// What the receiver waits for.
-    pub tag: u32,
-    /// Phits.
-    pub phits: u32,
-    /// Number among the messages of its sender.
-    pub serial: u32,
-}
-
-/// What a rank asks of its network interface while it goes on.
-pub trait Services {
-    /// It hands over a message.
-    fn send(&mut self, descriptor: Descriptor);
-
-    /// It has ended an iteration.
-    fn iteration(&mut self, iteration: u32);
+/// What is to be done in this cycle.
+#[derive(Clone, Copy, Debug)]
+enum Todo {
+    Begin(u32),
+    End(Waiter),
 }
 
 /// One rank of a job.
 #[derive(Clone, Debug)]
 pub struct Process {
-    /// What it does.
-    pub state: State,
-    /// Cycles that it has spent computing.
-    pub computed: u64,
     rank: u32,
-    iteration: u32,
-    step: u32,
-    /// Operation within the step.
-    index: u32,
-    sent: u32,
-    /// Messages that have arrived and that it has not waited for, by sender and tag.
-    arrived: BTreeMap<(u32, u32), u32>,
+    /// Cycles that it has spent computing, or is going to.
+    pub computed: u64,
+    /// Nodes that have not ended.
+    left: u32,
+    /// It has begun.
+    begun: bool,
+    /// Nodes that need more than has happened: how much more.
+    unmet: BTreeMap<u32, u32>,
+    todo: VecDeque<Todo>,
+    /// What ends at which cycle.
+    timers: BinaryHeap<Reverse<(Cycle, u32, Waiter)>>,
+    /// Timers that were set.
+    timed: u32,
+    /// Streams, and until when each computes.
+    streams: Vec<(u8, Cycle)>,
+    calls: Calls,
+    matching: Matching,
+    /// Sends that wait until their receive is posted, by receiver and number: who waits, and their phits.
+    asked: BTreeMap<(u32, u32), (Waiter, u32, Pattern)>,
+    /// Messages to each rank.
+    sent: BTreeMap<u32, u32>,
+    /// Nodes under way that hold the rank, by activity.
+    active: [u32; Activity::COUNT],
+    /// Cycles that it has spent with each activity.
+    pub spent: [u64; Activity::COUNT],
+    /// Since when it does what it does.
+    since: Cycle,
+}
+
+/// Where a rank does something: its job, the cycle, its interface.
+struct Site<'a, S> {
+    job: &'a Job,
+    now: Cycle,
+    services: &'a mut S,
 }
 
 impl Process {
-    /// A rank that has not begun.
-    pub fn new(rank: u32) -> Self {
+    /// A rank of a job that has not begun.
+    pub fn new(rank: u32, job: &Job) -> Self {
         Self {
-            state: State::Ready,
-            computed: 0,
             rank,
-            iteration: 0,
-            step: 0,
-            index: 0,
-            sent: 0,
-            arrived: BTreeMap::new(),
+            computed: 0,
+            left: job.program.size(rank),
+            begun: false,
+            unmet: BTreeMap::new(),
+            todo: VecDeque::new(),
+            timers: BinaryHeap::from([Reverse((job.start, 0, Waiter::Start))]),
+            timed: 0,
+            streams: Vec::new(),
+            calls: Calls::default(),
+            matching: Matching::default(),
+            asked: BTreeMap::new(),
+            sent: BTreeMap::new(),
+            active: [0; Activity::COUNT],
+            spent: [0; Activity::COUNT],
+            since: job.start,
         }
     }
 
-    /// Its rank.
-    pub fn rank(&self) -> u32 {
-        self.rank
+    /// Bytes that it takes beside itself when it has begun: the least room of its lists.
+    pub fn bytes() -> u64 {
+        let timer = size_of::<(Cycle, u32, Waiter)>();
+        (timer + 4 * size_of::<Todo>() + Calls::bytes()) as u64
     }
 
-    /// Where it is: the iteration and the step.
-    pub fn place(&self) -> (u32, u32) {
-        (self.iteration, self.step)
+    /// All its nodes have ended.
+    pub fn is_done(&self) -> bool {
+        self.begun && self.left == 0
     }
 
-    /// A message for it has arrived whole.
-    pub fn receive(&mut self, from: u32, tag: u32) {
-        *self.arrived.entry((from, tag)).or_default() += 1;
+    /// Messages that it has not received.
+    pub fn unreceived(&self) -> usize {
+        self.matching.left()
+    }
+
+    /// Cycle in which the next thing ends that takes a known time.
+    pub fn next_timer(&self) -> Option<Cycle> {
+        self.timers.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    /// A message for it has begun to arrive; is it whole?
+    pub fn receive(
+        &mut self,
+        job: &Job,
+        envelope: Envelope,
+        whole: bool,
+        services: &mut impl Services,
+    ) {
+        let Self { matching, todo, rank, .. } = self;
+        matching.envelope(envelope, whole, |event| {
+            answer(event, (*rank, job), todo, services);
+        });
+    }
+
+    /// A message for it whose beginning has come is whole.
+    pub fn complete(&mut self, key: Pattern, sequence: u32) {
+        if let Some(Event::Received(waiter)) = self.matching.whole(key, sequence) {
+            self.todo.push_back(Todo::End(waiter));
+        }
+    }
+
+    /// It may send what it has asked for.
+    pub fn may_send(&mut self, to: u32, sequence: u32, services: &mut impl Services) {
+        if let Some((waiter, phits, key)) = self.asked.remove(&(to, sequence)) {
+            let kind = Kind::Data;
+            services.send(Descriptor { to, key, kind, sequence, phits, left: Some(waiter) });
+        }
+    }
+
+    /// Something that it has sent has left.
+    pub fn has_left(&mut self, waiter: Waiter) {
+        self.todo.push_back(Todo::End(waiter));
     }
 
     /// Goes on as far as it can.
     pub fn advance(&mut self, job: &Job, now: Cycle, services: &mut impl Services) {
+        self.account(now);
+        let mut site = Site { job, now, services };
         loop {
-            let state = self.state;
-            match state {
-                State::Done => return,
-                State::Computing(until) if until > now => return,
-                State::Waiting { from, tag } if !self.take(from, tag) => return,
-                _ => {}
+            while let Some(todo) = self.todo.pop_front() {
+                match todo {
+                    Todo::Begin(node) => self.begin(node, &mut site),
+                    Todo::End(waiter) => self.wake(waiter, &mut site),
+                }
             }
-            self.state = State::Ready;
-            let Some(op) = job.op(self.rank, self.iteration, self.step, self.index) else {
-                self.turn(job, services);
-                continue;
-            };
-            self.index += 1;
-            match op {
-                Op::Send { to, phits, tag } => {
-                    let serial = self.sent;
-                    self.sent += 1;
-                    services.send(Descriptor { to, tag, phits, serial });
+            match self.timers.peek() {
+                Some(Reverse((at, _, waiter))) if *at <= now => {
+                    self.todo.push_back(Todo::End(*waiter));
+                    self.timers.pop();
                 }
-                Op::Wait { from, tag } => self.state = State::Waiting { from, tag },
-                Op::Compute { cycles } => {
-                    self.computed += u64::from(cycles);
-                    self.state = State::Computing(now.saturating_add(cycles));
-                }
+                _ => return,
             }
         }
     }
 
-    /// Ends a step.
-    fn turn(&mut self, job: &Job, services: &mut impl Services) {
-        (self.step, self.index) = (self.step + 1, 0);
-        if self.step < job.steps() {
-            return;
+    /// What it does.
+    fn activity(&self) -> Activity {
+        use Activity::{Collective, Compute, Receive, Send, Wait};
+        let holds = |what: &Activity| self.active[*what as usize] > 0;
+        [Compute, Collective, Receive, Send].into_iter().find(holds).unwrap_or(Wait)
+    }
+
+    /// Counts the time until now.
+    fn account(&mut self, now: Cycle) {
+        if self.begun && !self.is_done() {
+            self.spent[self.activity() as usize] += u64::from(now - self.since);
         }
-        services.iteration(self.iteration);
-        (self.iteration, self.step) = (self.iteration + 1, 0);
-        if self.iteration == job.iterations {
-            self.state = State::Done;
+        self.since = self.since.max(now);
+    }
+
+    /// What somebody has waited for has ended.
+    fn wake<S: Services>(&mut self, waiter: Waiter, site: &mut Site<'_, S>) {
+        match waiter {
+            Waiter::Start => {
+                self.begun = true;
+                self.todo.extend(site.job.program.roots(self.rank).map(Todo::Begin));
+            }
+            Waiter::Node(node) => self.end(node, site),
+            Waiter::Lane { call, lane } => self.run_lane(call, lane, site),
+            Waiter::Computes { call, lane } => {
+                self.active[Activity::Compute as usize] -= 1;
+                self.run_lane(call, lane, site);
+            }
+            Waiter::Sent { call } => {
+                if self.calls.sent(call) {
+                    self.end_call(call, site);
+                }
+            }
         }
     }
 
-    /// Takes a message that has arrived.
-    fn take(&mut self, from: u32, tag: u32) -> bool {
-        let Some(count) = self.arrived.get_mut(&(from, tag)) else { return false };
-        *count -= 1;
-        if *count == 0 {
-            self.arrived.remove(&(from, tag));
+    /// A node begins.
+    fn begin<S: Services>(&mut self, id: u32, site: &mut Site<'_, S>) {
+        let node = site.job.program.node(self.rank, id);
+        if node.then == Then::Begun {
+            self.meet(id + 1, site);
         }
-        true
+        for edge in site.job.program.edges(self.rank, id).iter().filter(|edge| edge.begun()) {
+            self.meet(edge.to(), site);
+        }
+        let hold =
+            |what: Activity, held: u32| (what as usize, u32::from(!node.in_background()) * held);
+        let waiter = Waiter::Node(id);
+        let (what, ended) = match node.action {
+            Action::Join => (hold(Activity::Wait, 0), true),
+            Action::Compute { cycles, stream } => {
+                self.computed += u64::from(cycles);
+                let until = self.reserve(stream, cycles, site.now);
+                if until > site.now {
+                    self.set_timer(until, waiter);
+                }
+                (hold(Activity::Compute, 1), until <= site.now)
+            }
+            Action::Send { to, phits, tag, comm, synchronous } => {
+                let key = Pattern { context: 2 * comm, from: self.rank, tag };
+                let ended = self.send(to, key, (phits, synchronous), waiter, site);
+                (hold(Activity::Send, 1), ended)
+            }
+            Action::Receive { from, tag, comm } => {
+                let pattern = Pattern { context: 2 * comm, from, tag };
+                (hold(Activity::Receive, 1), self.post(pattern, waiter, site))
+            }
+            Action::Collective { schedule, comm, member, first_tag } => {
+                let (what, held) = hold(Activity::Collective, 1);
+                self.active[what] += held;
+                self.begin_call(id, (schedule, first_tag), (comm, member), site);
+                return;
+            }
+        };
+        self.active[what.0] += what.1;
+        if ended {
+            self.todo.push_front(Todo::End(waiter));
+        }
+    }
+
+    /// A node ends.
+    fn end<S: Services>(&mut self, id: u32, site: &mut Site<'_, S>) {
+        let node = site.job.program.node(self.rank, id);
+        let what = match node.action {
+            Action::Join => None,
+            Action::Compute { .. } => Some(Activity::Compute),
+            Action::Send { .. } => Some(Activity::Send),
+            Action::Receive { .. } => Some(Activity::Receive),
+            Action::Collective { .. } => Some(Activity::Collective),
+        };
+        if let Some(what) = what.filter(|_| !node.in_background()) {
+            self.active[what as usize] -= 1;
+        }
+        self.left -= 1;
+        if let Some(iteration) = site.job.program.iteration_after(id) {
+            site.services.iteration(iteration);
+        }
+        if node.then == Then::Ended && id + 1 < site.job.program.size(self.rank) {
+            self.meet(id + 1, site);
+        }
+        for edge in site.job.program.edges(self.rank, id).iter().filter(|edge| !edge.begun()) {
+            self.meet(edge.to(), site);
+        }
+    }
+
+    /// Something that a node needs has happened.
+    fn meet<S: Services>(&mut self, id: u32, site: &Site<'_, S>) {
+        let needs = || site.job.program.node(self.rank, id).needs;
+        let left = self.unmet.get(&id).copied().unwrap_or_else(needs).saturating_sub(1);
+        if left > 0 {
+            self.unmet.insert(id, left);
+        } else {
+            self.unmet.remove(&id);
+            self.todo.push_back(Todo::Begin(id));
+        }
+    }
+
+    /// Has a stream compute, after what it does already; returns the cycle in which that ends.
+    fn reserve(&mut self, stream: u8, cycles: Cycle, now: Cycle) -> Cycle {
+        let place = self.streams.iter().position(|(own, _)| *own == stream).unwrap_or_else(|| {
+            self.streams.push((stream, now));
+            self.streams.len() - 1
+        });
+        let until = &mut self.streams[place].1;
+        *until = (*until).max(now).saturating_add(cycles);
+        *until
+    }
+
+    fn set_timer(&mut self, at: Cycle, waiter: Waiter) {
+        self.timed = self.timed.wrapping_add(1);
+        self.timers.push(Reverse((at, self.timed, waiter)));
+    }
+
+    /// Sends a message. Says whether that has ended already.
+    fn send<S: Services>(
+        &mut self,
+        to: u32,
+        key: Pattern,
+        (phits, synchronous): (u32, bool),
+        waiter: Waiter,
+        site: &mut Site<'_, S>,
+    ) -> bool {
+        let next = self.sent.entry(to).or_default();
+        let sequence = *next;
+        *next = next.wrapping_add(1);
+        let protocol = &site.job.protocol;
+        if synchronous || phits > protocol.eager_limit {
+            self.asked.insert((to, sequence), (waiter, phits, key));
+            let (kind, phits) = (Kind::Request, protocol.control);
+            site.services.send(Descriptor { to, key, kind, sequence, phits, left: None });
+            return false;
+        }
+        let left = (!protocol.buffered).then_some(waiter);
+        site.services.send(Descriptor { to, key, kind: Kind::Eager, sequence, phits, left });
+        protocol.buffered
+    }
+
+    /// Posts a receive. Says whether it has ended already.
+    fn post<S: Services>(
+        &mut self,
+        pattern: Pattern,
+        waiter: Waiter,
+        site: &mut Site<'_, S>,
+    ) -> bool {
+        match self.matching.post(pattern, waiter) {
+            Some(Event::Received(_)) => true,
+            Some(event) => {
+                answer(event, (self.rank, site.job), &mut self.todo, site.services);
+                false
+            }
+            None => false,
+        }
     }
 }
 
-/// A message of which packets have arrived, put back into their order.
-#[derive(Clone, Debug, Default)]
-pub struct Assembly {
-    /// Phits in order: the packet that begins here is the next one.
-    ready: u32,
-    /// Packets that wait for one before them: where they begin, and their phits.
-    held: BTreeMap<u32, u32>,
-}
-
-/// What became of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placed {
-    /// It was the next one; so many phits that were held follow it.
-    InOrder {
-        /// Phits that are not held any more.
-        released: u32,
-    },
-    /// It waits for a packet before it.
-    Held,
-}
-
-impl Assembly {
-    /// A packet of the message that begins after `offset` phits.
-    pub fn place(&mut self, offset: u32, phits: u32) -> Placed {
-        if offset != self.ready {
-            self.held.insert(offset, phits);
-            return Placed::Held;
-        }
-        self.ready += phits;
-        let mut released = 0;
-        while let Some(phits) = self.held.remove(&self.ready) {
-            self.ready += phits;
-            released += phits;
-        }
-        Placed::InOrder { released }
-    }
-
-    /// Phits that have arrived in order.
-    pub fn ready(&self) -> u32 {
-        self.ready
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn packets_are_put_in_order() {
-        let mut message = Assembly::default();
-        assert_eq!(message.place(4, 4), Placed::Held);
-        assert_eq!(message.place(8, 2), Placed::Held);
-        assert_eq!(message.ready(), 0);
-        assert_eq!(message.place(0, 4), Placed::InOrder { released: 6 });
-        assert_eq!(message.ready(), 10);
-        assert_eq!(message.place(10, 4), Placed::InOrder { released: 0 });
+/// Acts on what a message has led to.
+fn answer(
+    event: Event,
+    (rank, job): (u32, &Job),
+    todo: &mut VecDeque<Todo>,
+    services: &mut impl Services,
+) {
+    match event {
+        Event::Received(waiter) => todo.push_back(Todo::End(waiter)),
+        Event::Ready { to, sequence } => services.send(Descriptor {
+            to,
+            key: Pattern { context: 0, from: rank, tag: 0 },
+            kind: Kind::Ready,
+            sequence,
+            phits: job.protocol.control,
+            left: None,
+        }),
     }
 }

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::spec::Quantity;
+pub use crate::workload::collective::spec::*;
+pub use crate::workload::trace::spec::*;
 
 /// Programs that send messages and wait for them. The run begins with an empty network, is measured
 /// from its first cycle, and ends when all of them have ended. The hosts that run none generate the
@@ -31,8 +33,15 @@ pub struct Job {
     /// Its name in results. Default: `job` and its number, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Processes, one per host.
-    pub ranks: u32,
+    /// Processes. Of a trace, its own number if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<u32>,
+    /// Ranks on a host, one after the other. Default 1.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub ranks_per_host: u32,
+    /// How messages between ranks of one host travel.
+    #[serde(default, skip_serializing_if = "crate::spec::is_default")]
+    pub within_host: WithinHost,
     /// Which rank is on which host. Default `linear`.
     #[serde(default)]
     pub placement: Placement,
@@ -42,8 +51,63 @@ pub struct Job {
     /// How often all steps are taken. Default 1.
     #[serde(default = "once")]
     pub iterations: u32,
+    /// How messages travel.
+    #[serde(default, skip_serializing_if = "crate::spec::is_default")]
+    pub protocol: Protocol,
     /// The steps of an iteration, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
+    /// What the ranks do, in place of steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceSpec>,
+}
+
+/// Messages between ranks of one host: they take `latency`, and the time of their phits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WithinHost {
+    /// Until the first phit is there. Default 1 cycle.
+    pub latency: Quantity,
+    /// Phits that follow each other in a cycle. Default 1.
+    pub phits_per_cycle: u32,
+}
+
+impl Default for WithinHost {
+    fn default() -> Self {
+        Self { latency: Quantity::Number(1), phits_per_cycle: 1 }
+    }
+}
+
+/// How messages travel: small ones at once, large ones when their receive is posted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Protocol {
+    /// Largest message that is sent without asking (eager). A larger one asks with a control message, and is sent when
+    /// another one has come back (rendezvous). Default: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eager_limit: Option<Quantity>,
+    /// Size of a control message. Default 1 phit.
+    pub control: Quantity,
+    /// When the send of an eager message ends. That of a larger one ends when its last phit has left the host. Default
+    /// `buffered`.
+    pub send_ends: SendEnds,
+}
+
+impl Default for Protocol {
+    fn default() -> Self {
+        Self { eager_limit: None, control: Quantity::Number(1), send_ends: SendEnds::Buffered }
+    }
+}
+
+/// When the send of an eager message ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SendEnds {
+    /// At once: the message is copied.
+    #[default]
+    Buffered,
+    /// When its last phit has left the host.
+    Injected,
 }
 
 fn now() -> Quantity {
@@ -54,8 +118,12 @@ fn is_now(start: &Quantity) -> bool {
     *start == now()
 }
 
-fn once() -> u32 {
+pub(super) fn once() -> u32 {
     1
+}
+
+fn is_once(number: &u32) -> bool {
+    *number == 1
 }
 
 /// Which rank is on which host, among the hosts that the jobs before have left.
@@ -65,6 +133,8 @@ pub enum Placement {
     /// Rank after rank on host after host.
     #[default]
     Linear,
+    /// On the first free host of each router, router after router, then on the second ones, and so on.
+    RoundRobin,
     /// On random hosts.
     Random {
         /// Seed of the draw. Default: the seed of the run.
@@ -90,6 +160,8 @@ pub enum Placement {
 pub enum Step {
     /// Computes for this time.
     Compute(Quantity),
+    /// A collective by a named algorithm.
+    Collective(CollectiveSpec),
     /// Exchanges messages with the neighbours in a grid.
     Stencil(StencilSpec),
     /// Exchanges the messages of a traffic matrix.

@@ -19,6 +19,7 @@ mod probes;
 mod properties;
 mod qcn;
 mod reference;
+mod replay;
 mod resequencing;
 mod spec_fuzz;
 mod streams;

@@ -2,6 +2,8 @@
 //! every packet has for its hosts refers to the cargo of its partition, which moves to the next one with it.
 
 use crate::ids::{Cycle, HostId, PortId, RouterId};
+use crate::workload::matching::Pattern;
+use crate::workload::process::Kind;
 
 /// What a packet carries.
 #[derive(Clone, Copy, Debug)]
@@ -53,15 +55,19 @@ pub(crate) struct Numbered {
 /// A part of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fragment {
-    /// Rank that sent it.
-    pub(crate) from: u32,
-    /// Number of its message among those of the sender.
-    pub(crate) serial: u32,
-    /// Tag of the message.
-    pub(crate) tag: u32,
+    /// What its message is to the protocol.
+    pub(crate) kind: Kind,
+    /// Rank that it is for.
+    pub(crate) to: u32,
+    /// Communicator, sender and tag of its message.
+    pub(crate) key: Pattern,
+    /// Number of the message among those of its sender to this rank.
+    pub(crate) sequence: u32,
     /// Phits of the message before it, and in total.
     pub(crate) offset: u32,
     pub(crate) length: u32,
+    /// What is to be told its sender when it leaves; [`NONE`](super::packet::NONE) if nothing is.
+    pub(crate) left: u32,
 }
 
 impl Cargo {

@@ -5,9 +5,9 @@ use super::streams::Streams;
 use super::{Entering, Hosts, open};
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::{Cargo, PartOf, Slab};
+use crate::kernel::core::cargo::{Cargo, Fragment, PartOf, Slab};
 use crate::kernel::core::mail::Mail;
-use crate::kernel::core::packet::Packet;
+use crate::kernel::core::packet::{NONE, Packet};
 use crate::kernel::extent::Extent;
 use crate::kernel::model::Model;
 use crate::probe::collect::Delivery;
@@ -67,10 +67,10 @@ impl Hosts for AnyHosts {
     fn add(&mut self, model: &Model, host: u32, id: HostId) -> Option<Cycle> {
         let Loaded { interfaces, streams, .. } = self.loaded.as_deref_mut()?;
         if let (Some(interfaces), Some(jobs)) = (interfaces, &model.jobs)
-            && let Some(seat) = jobs.seat(id)
+            && let [first, ..] = jobs.seats(id)
         {
-            let job = &jobs.jobs[seat.job as usize];
-            return Some(interfaces.add(host, seat, job, model.flows.classes()));
+            interfaces.add(host, jobs, jobs.seats(id), model.flows.classes());
+            return Some(jobs.jobs[first.job as usize].start);
         }
         streams.as_mut()?.add(model, host, id);
         Some(Cycle::MAX)
@@ -109,7 +109,16 @@ impl Hosts for AnyHosts {
     #[inline(always)]
     fn injected(&mut self, packet: &mut Packet, now: Cycle) {
         match &mut self.loaded {
-            Some(loaded) => loaded.cargo.get_mut(packet.host_word).injected = now,
+            Some(loaded) => {
+                let cargo = loaded.cargo.get_mut(packet.host_word);
+                cargo.injected = now;
+                if let (PartOf::Message(Fragment { left, .. }), Some(interfaces)) =
+                    (cargo.part_of, &mut loaded.interfaces)
+                    && left != NONE
+                {
+                    interfaces.leaves(left, (now, packet.size));
+                }
+            }
             None => packet.host_word = now,
         }
     }

@@ -1,10 +1,11 @@
-//! Network interfaces of the hosts that run a rank: they cut messages into packets and put them
+//! Network interfaces of the hosts that run ranks: they cut messages into packets and put them
 //! together again.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::Entering;
-use crate::ids::{Cycle, HostId};
+use super::interface::{Interface, News, Outgoing, SendQueues, What, Worker};
+use crate::ids::Cycle;
 use crate::kernel::core::Core;
 use crate::kernel::core::cargo::{Cargo, Fragment, PartOf, Slab};
 use crate::kernel::core::packet::{BufferId, NONE, Packet};
@@ -12,108 +13,23 @@ use crate::kernel::core::wheel::Wheel;
 use crate::kernel::model::Model;
 use crate::probe::collect::Delivery;
 use crate::probe::messages::{Message, Record};
-use crate::queuing::Flows;
 use crate::routing::Header;
-use crate::workload::process::{Assembly, Descriptor, Placed, Process, Services, State};
-use crate::workload::{Job, Jobs, Seat};
-
-/// A message that is being cut.
-#[derive(Clone, Copy, Debug)]
-struct Outgoing {
-    descriptor: Descriptor,
-    to: HostId,
-    /// Phits that have been cut off.
-    cut: u32,
-    issued: Cycle,
-}
-
-/// A message whose last packet is being consumed.
-#[derive(Clone, Copy, Debug)]
-struct Incoming {
-    nic: u32,
-    from: u32,
-    tag: u32,
-    message: Message,
-}
-
-/// The interface of one host, and the rank behind it.
-pub(crate) struct Interface {
-    /// Index in `Core::hosts`.
-    host: u32,
-    pub(crate) seat: Seat,
-    pub(crate) process: Process,
-    /// Messages to be cut, by class.
-    backlogs: Box<[VecDeque<Outgoing>]>,
-    /// Messages that have arrived in part, by sender and number.
-    incoming: BTreeMap<(u32, u32), Assembly>,
-    /// Phits that wait for a packet before them.
-    held: u32,
-    /// Cycle of the event that was scheduled last for the end of a computation.
-    timer: Cycle,
-    /// The same for cutting a packet.
-    refill_at: Cycle,
-    /// First cycle in which a packet may be cut.
-    next_cut: Cycle,
-    /// Cycle in which the rank has ended.
-    pub(crate) ended: Option<Cycle>,
-}
-
-impl Outgoing {
-    /// Phits of its next packet.
-    fn packet(&self, largest: u16) -> u32 {
-        (self.descriptor.phits - self.cut).min(largest.into())
-    }
-}
-
-impl Interface {
-    /// The class of the message to cut a packet off: of those that are first in their class and whose next
-    /// packet fits, the one that was sent first.
-    fn next_class(&self, largest: u16, room: impl Fn(u8) -> u32) -> Option<u8> {
-        let firsts =
-            (0..).zip(&self.backlogs).filter_map(|(c, backlog)| Some((c, backlog.front()?)));
-        let fitting = firsts.filter(|(class, next)| next.packet(largest) <= room(*class));
-        fitting.min_by_key(|(_, next)| next.descriptor.serial).map(|(class, _)| class)
-    }
-}
+use crate::workload::matching::Envelope;
+use crate::workload::process::{Descriptor, Kind, Process};
+use crate::workload::{Job, Jobs, Placed, Seat};
 
 /// The interfaces of a partition.
 pub(crate) struct Interfaces {
     pub(crate) nics: Vec<Interface>,
     /// The one of each host; `NONE` if it generates synthetic traffic. Others may follow the last one.
     of_hosts: Vec<u32>,
-    /// Messages that become whole.
+    /// What ranks are told.
     arrivals: Wheel<u32>,
-    messages: Slab<Incoming>,
+    news: Slab<News>,
+    /// Which jobs have receives that take more than one source or tag.
+    wildcards: Box<[bool]>,
     /// What each job has done here.
     pub(crate) records: Vec<Record>,
-}
-
-/// Takes what a rank sends.
-struct SendQueues<'a> {
-    job: &'a Job,
-    flows: &'a Flows,
-    from: HostId,
-    now: Cycle,
-    backlogs: &'a mut [VecDeque<Outgoing>],
-    record: &'a mut Record,
-}
-
-impl Services for SendQueues<'_> {
-    fn send(&mut self, descriptor: Descriptor) {
-        let to = self.job.hosts[descriptor.to as usize];
-        self.record.sent += 1;
-        let class = self.flows.class(self.from, to);
-        self.backlogs[usize::from(class)].push_back(Outgoing {
-            descriptor,
-            to,
-            cut: 0,
-            issued: self.now,
-        });
-    }
-
-    fn iteration(&mut self, iteration: u32) {
-        self.record.end_iteration(iteration, self.now);
-    }
 }
 
 impl Interfaces {
@@ -122,8 +38,9 @@ impl Interfaces {
             nics: Vec::new(),
             of_hosts: Vec::new(),
             arrivals: Wheel::new(horizon),
-            messages: Slab::new(),
-            records: jobs.jobs.iter().map(|_| Record::new()).collect(),
+            news: Slab::new(),
+            wildcards: jobs.jobs.iter().map(|job| job.wildcards).collect(),
+            records: jobs.jobs.iter().map(|job| Record::new(job.schedules.len())).collect(),
         }
     }
 
@@ -133,49 +50,105 @@ impl Interfaces {
         self.of_hosts.get(host as usize).copied().filter(|nic| *nic != NONE)
     }
 
-    /// Adds the interface of a host; returns the cycle in which its rank begins.
-    pub(crate) fn add(&mut self, host: u32, seat: Seat, job: &Job, classes: u8) -> Cycle {
+    /// Adds the interface of a host with some ranks.
+    pub(crate) fn add(&mut self, host: u32, jobs: &Jobs, seats: &[Seat], classes: u8) {
         self.of_hosts.resize(host as usize, NONE);
         self.of_hosts.push(self.nics.len() as u32);
-        let mut process = Process::new(seat.rank);
-        process.state = State::Computing(job.start);
+        let worker = |seat: &Seat| {
+            let process = Process::new(seat.rank, &jobs.jobs[seat.job as usize]);
+            Worker { seat: *seat, process, ended: None }
+        };
         self.nics.push(Interface {
             host,
-            seat,
-            process,
+            workers: seats.iter().map(worker).collect(),
             backlogs: (0..classes).map(|_| VecDeque::new()).collect(),
+            serial: 0,
             incoming: BTreeMap::new(),
+            within: Vec::new(),
             held: 0,
             timer: 0,
             refill_at: 0,
             next_cut: 0,
-            ended: None,
         });
-        job.start
     }
 
-    /// Lets a rank go on. Returns the cycle of an event that is needed to end its computation.
-    fn work(&mut self, index: u32, model: &Model, now: Cycle, horizon: Cycle) -> Option<Cycle> {
+    /// Has a rank do something. What it sends within its host is on its way then.
+    fn with<T>(
+        &mut self,
+        (index, worker): (u32, u32),
+        (model, now): (&Model, Cycle),
+        act: impl FnOnce(&mut Process, &Job, &mut SendQueues<'_>) -> T,
+    ) -> Option<T> {
         let jobs = model.jobs.as_ref()?;
         let nic = &mut self.nics[index as usize];
-        let job = &jobs.jobs[nic.seat.job as usize];
-        let record = &mut self.records[nic.seat.job as usize];
-        let (flows, from) = (&model.flows, job.hosts[nic.seat.rank as usize]);
-        let mut send_queues =
-            SendQueues { job, flows, from, now, backlogs: &mut nic.backlogs, record };
-        nic.process.advance(job, now, &mut send_queues);
-        match nic.process.state {
-            State::Computing(until) if nic.timer <= now => {
-                nic.timer = until.min(now + horizon);
-                Some(nic.timer)
-            }
-            State::Done if nic.ended.is_none() => {
-                nic.ended = Some(now);
-                self.records[nic.seat.job as usize].end_rank(now, nic.process.computed);
-                None
-            }
-            _ => None,
+        let own = &mut nic.workers[worker as usize];
+        let seat = own.seat;
+        let job = &jobs.jobs[seat.job as usize];
+        let record = &mut self.records[seat.job as usize];
+        let mut services = SendQueues {
+            job,
+            flows: &model.flows,
+            from: job.hosts[seat.rank as usize],
+            seat,
+            now,
+            serial: &mut nic.serial,
+            backlogs: &mut nic.backlogs,
+            within: &mut nic.within,
+            record,
+        };
+        let result = act(&mut own.process, job, &mut services);
+        if own.ended.is_none() && own.process.is_done() {
+            own.ended = Some(now);
+            record.end_rank(now, own.process.computed);
         }
+        self.deliver_within(index, jobs, now);
+        Some(result)
+    }
+
+    /// Messages to ranks of the same host are on their way.
+    fn deliver_within(&mut self, index: u32, jobs: &Jobs, now: Cycle) {
+        while let Some((job, descriptor)) = self.nics[index as usize].within.pop() {
+            let Descriptor { to, key, kind, sequence, phits, left } = descriptor;
+            let at = now.saturating_add(jobs.jobs[job as usize].within.time(phits));
+            let nic = &self.nics[index as usize];
+            let (receiver, sender) = (nic.worker(to), nic.worker(key.from));
+            let message = Message { issued: now, arrived: at, phits };
+            let arrives = What::Arrives { kind, key, sequence, begun: false, message };
+            self.tell(News { nic: index, worker: receiver, at, what: arrives }, now);
+            if let Some(waiter) = left {
+                let what = What::Left(waiter);
+                self.tell(News { nic: index, worker: sender, at, what }, now);
+            }
+        }
+    }
+
+    fn tell(&mut self, news: News, now: Cycle) {
+        let slot = self.news.insert(news);
+        self.arrivals.push(news.at.min(now + self.arrivals.horizon()), slot);
+    }
+
+    /// The last packet of a message leaves its host, with so many phits.
+    pub(super) fn leaves(&mut self, slot: u32, (now, phits): (Cycle, u16)) {
+        let at = now.saturating_add(phits.into());
+        self.news.get_mut(slot).at = at;
+        self.arrivals.push(at.min(now + self.arrivals.horizon()), slot);
+    }
+
+    /// Lets the ranks of a host go on. Returns the cycle of an event that is needed to end a computation.
+    fn work(&mut self, index: u32, model: &Model, now: Cycle, horizon: Cycle) -> Option<Cycle> {
+        for worker in 0..self.nics[index as usize].workers.len() as u32 {
+            let act = |process: &mut Process, job: &Job, services: &mut SendQueues<'_>| {
+                process.advance(job, now, services);
+            };
+            self.with((index, worker), (model, now), act);
+        }
+        let nic = &mut self.nics[index as usize];
+        let next = nic.workers.iter().filter_map(|worker| worker.process.next_timer()).min()?;
+        let at = next.min(now + horizon);
+        (nic.timer <= now || at < nic.timer).then(|| {
+            nic.timer = at;
+            at
+        })
     }
 
     /// Takes a packet of a message off the network; its last phit is consumed in the cycle before
@@ -187,34 +160,48 @@ impl Interfaces {
         fragment: &Fragment,
     ) {
         let Some(index) = self.of_host(host) else { return };
+        let Fragment { kind, to, key, sequence, offset, length, .. } = *fragment;
         let nic = &mut self.nics[index as usize];
-        let record = &mut self.records[nic.seat.job as usize];
-        let (size, key) = (u32::from(packet.size), (fragment.from, fragment.serial));
+        let worker = nic.worker(to);
+        let job = nic.workers[worker as usize].seat.job as usize;
+        let record = &mut self.records[job];
+        let size = u32::from(packet.size);
         record.packets += 1;
         record.arrived_phits += u64::from(size);
-        if size < fragment.length {
-            let assembly = nic.incoming.entry(key).or_default();
-            match assembly.place(fragment.offset, size) {
+        let at = packet.delivered;
+        // Only a receive that takes several senders asks which message began first.
+        let early = kind == Kind::Eager && self.wildcards[job];
+        let mut begun = false;
+        if size < length {
+            let place = (to, key.from, kind, sequence);
+            begun = early;
+            let is_first = !nic.incoming.contains_key(&place);
+            let assembly = nic.incoming.entry(place).or_default();
+            match assembly.place(offset, size) {
                 Placed::Held => {
                     nic.held += size;
                     record.hold(nic.held);
                 }
                 Placed::InOrder { released } => nic.held -= released,
             }
-            if assembly.ready() < fragment.length {
+            let whole = assembly.ready() == length;
+            if whole {
+                nic.incoming.remove(&place);
+            }
+            if early && is_first {
+                let what = What::Begins { key, sequence };
+                self.tell(News { nic: index, worker, at, what }, now);
+            }
+            if !whole {
                 return;
             }
-            nic.incoming.remove(&key);
         }
-        let delivered = packet.delivered;
-        let message =
-            Message { issued: packet.generated, arrived: delivered, phits: fragment.length };
-        let Fragment { from, tag, .. } = *fragment;
-        let slot = self.messages.insert(Incoming { nic: index, from, tag, message });
-        self.arrivals.push(delivered.min(now + self.arrivals.horizon()), slot);
+        let message = Message { issued: packet.generated, arrived: at, phits: length };
+        let what = What::Arrives { kind, key, sequence, begun, message };
+        self.tell(News { nic: index, worker, at, what }, now);
     }
 
-    /// Messages that become whole in this cycle reach their ranks.
+    /// What ranks are told in this cycle.
     #[cold]
     pub(super) fn apply_messages(
         &mut self,
@@ -226,23 +213,47 @@ impl Interfaces {
         while let Some(due) = self.arrivals.take(now) {
             for index in 0..due.len() {
                 let slot = self.arrivals.events(due)[index];
-                let arrived = self.messages.get_mut(slot).message.arrived;
-                if arrived > now {
-                    self.arrivals.push(arrived.min(now + self.arrivals.horizon()), slot);
+                let at = self.news.get_mut(slot).at;
+                if at > now {
+                    self.arrivals.push(at.min(now + self.arrivals.horizon()), slot);
                     continue;
                 }
-                let Incoming { nic, from, tag, message } = self.messages.remove(slot);
-                let nic = &mut self.nics[nic as usize];
-                nic.process.receive(from, tag);
-                self.records[nic.seat.job as usize].receive(&message);
-                let host = nic.host;
+                let news = self.news.remove(slot);
+                self.hear(&news, &core.model, now);
+                let host = self.nics[news.nic as usize].host;
                 entering.extend(self.step_rank(core, cargo, host));
             }
             self.arrivals.done(due);
         }
     }
 
-    /// Lets the rank of a host go on, and cuts a packet.
+    /// A rank is told something.
+    fn hear(&mut self, news: &News, model: &Model, now: Cycle) {
+        let News { nic, worker, what, .. } = *news;
+        if let What::Arrives { kind, message, .. } = &what {
+            let seat = self.nics[nic as usize].workers[worker as usize].seat;
+            let counts = matches!(kind, Kind::Eager | Kind::Data);
+            self.records[seat.job as usize].receive(message, counts);
+        }
+        self.with((nic, worker), (model, now), |process, job, services| match what {
+            What::Left(waiter) => process.has_left(waiter),
+            What::Begins { key, sequence } => {
+                let envelope = Envelope { key, sequence, request: false };
+                process.receive(job, envelope, false, services);
+            }
+            What::Arrives { kind, key, sequence, begun, .. } => match kind {
+                Kind::Ready => process.may_send(key.from, sequence, services),
+                Kind::Data => process.complete(key, sequence),
+                Kind::Eager if begun => process.complete(key, sequence),
+                Kind::Eager | Kind::Request => {
+                    let envelope = Envelope { key, sequence, request: kind == Kind::Request };
+                    process.receive(job, envelope, true, services);
+                }
+            },
+        });
+    }
+
+    /// Lets the ranks of a host go on, and cuts a packet.
     #[cold]
     pub(super) fn step_rank(
         &mut self,
@@ -262,11 +273,10 @@ impl Interfaces {
     /// Cuts the next packet of a host, if its injection queue has room for it: at most one a cycle, so
     /// that no two arrive at their router at once.
     fn cut(&mut self, core: &mut Core, cargo: &mut Slab<Cargo>, host: u32) -> Option<Entering> {
-        let nic = self.of_host(host)?;
+        let index = self.of_host(host)?;
         let Core { model, hosts, queued, collector, now, .. } = core;
         let jobs = model.jobs.as_ref()?;
-        let (nic, host) = (&mut self.nics[nic as usize], &mut hosts[host as usize]);
-        let rank = nic.process.rank();
+        let (nic, host) = (&mut self.nics[index as usize], &mut hosts[host as usize]);
         if nic.next_cut > *now {
             return None;
         }
@@ -275,14 +285,21 @@ impl Interfaces {
         let backlog = &mut nic.backlogs[usize::from(class)];
         let next = backlog.front_mut()?;
         let size = next.packet(jobs.packet);
-        let Outgoing { descriptor, to, cut: offset, issued } = *next;
+        let Outgoing { descriptor, to, cut: offset, issued, .. } = *next;
+        let Descriptor { to: rank, key, kind, sequence, phits: length, left } = descriptor;
         next.cut += size;
         nic.next_cut = *now + 1;
-        if next.cut == descriptor.phits {
+        let mut told = NONE;
+        if next.cut == length {
             backlog.pop_front();
+            if let Some(waiter) = left {
+                let worker = nic.worker(key.from);
+                let what = What::Left(waiter);
+                told = self.news.insert(News { nic: index, worker, at: Cycle::MAX, what });
+            }
         }
-        let Descriptor { tag, phits: length, serial, .. } = descriptor;
-        let part_of = PartOf::Message(Fragment { from: rank, serial, tag, offset, length });
+        let part_of =
+            PartOf::Message(Fragment { kind, to: rank, key, sequence, offset, length, left: told });
         *host.queued_mut(queued, class) += size;
         collector.generated += 1;
         let phits = u64::from(collector.covers(*now)) * u64::from(size);

@@ -1,13 +1,15 @@
 //! Hosts: where packets are generated, and where they end.
 
 mod any;
+mod interface;
 mod messages;
 mod open;
 mod order;
 mod streams;
 
 pub(crate) use any::{AnyHosts, Loaded};
-pub(crate) use messages::{Interface, Interfaces};
+pub(crate) use interface::{Interface, Worker};
+pub(crate) use messages::Interfaces;
 pub(crate) use open::Open;
 pub(crate) use streams::Streams;
 

@@ -28,7 +28,7 @@ pub(super) fn resolve(
         WarmupTimes::Fixed(warmup) => Some(warmup),
         WarmupTimes::Automatic { .. } | WarmupTimes::Precise(_) => None,
     };
-    let free = |host| jobs.as_ref().is_none_or(|jobs| jobs.seat(host).is_none());
+    let free = |host| jobs.as_ref().is_none_or(|jobs| jobs.seats(host).is_empty());
     let senders = Senders { period: links::host_period(spec, scale)?, classes, free: &free };
     let traffic = Traffic::build_for(&senders, &spec.traffic, scale, setting, measure_from)?;
     own_class(&traffic, notices)?;

@@ -1,9 +1,9 @@
 //! Runs with a workload: from the first cycle until every rank has ended.
 
-use super::Running;
 use super::statistics::{percentiles, ratio};
+use super::{Running, replay};
 use crate::ids::Cycle;
-use crate::kernel::hosts::{Hosts, Interface};
+use crate::kernel::hosts::{Hosts, Worker};
 use crate::kernel::inspect::Network;
 use crate::kernel::machine::{Datapath, Machine};
 use crate::kernel::partition::Partition;
@@ -11,7 +11,7 @@ use crate::kernel::{RunError, Watcher};
 use crate::outcome::{JobArrays, JobOutcome, MessageLatency, Messages, WorkloadOutcome};
 use crate::probe::collect::HISTOGRAM_DIGITS;
 use crate::probe::messages::Record;
-use crate::workload::process::State;
+use crate::workload::process::{Activity, Doing};
 use crate::workload::{Job, Jobs};
 
 /// Ranks that a message names.
@@ -36,7 +36,7 @@ impl<M: Machine> Running<M> {
             if counts.ended == jobs.ranks() {
                 break;
             }
-            if nics(&network).all(stuck) {
+            if workers(&network).all(|worker| worker.process.is_stuck()) {
                 return Err(RunError::Deadlock(format!(
                     "at cycle {} no message is on its way, but {}",
                     self.now,
@@ -69,15 +69,15 @@ impl<M: Machine> Running<M> {
 fn makespan(network: &Network<'_>) -> Cycle {
     let Some(jobs) = &network.model.jobs else { return network.now };
     let ends = (0..jobs.jobs.len()).map(|index| {
-        let total = total(network, index);
+        let total = total(network, jobs, index);
         if total.ended == jobs.jobs[index].ranks() { total.last } else { network.now }
     });
     ends.max().unwrap_or(network.now)
 }
 
-fn nics<'a>(network: &Network<'a>) -> impl Iterator<Item = &'a Interface> {
+fn workers<'a>(network: &Network<'a>) -> impl Iterator<Item = &'a Worker> {
     let each = network.partitions.iter().filter_map(|partition| partition.interfaces());
-    each.flat_map(|interfaces| &interfaces.nics)
+    each.flat_map(|interfaces| &interfaces.nics).flat_map(|nic| &nic.workers)
 }
 
 fn records<'a>(network: &Network<'a>) -> impl Iterator<Item = &'a Vec<Record>> {
@@ -104,32 +104,24 @@ impl Counts {
 }
 
 /// What a job has done in the whole network.
-fn total(network: &Network<'_>, job: usize) -> Record {
-    let mut total = Record::new();
+fn total(network: &Network<'_>, jobs: &Jobs, job: usize) -> Record {
+    let mut total = Record::new(jobs.jobs[job].schedules.len());
     records(network).for_each(|records| total.merge(&records[job]));
     total
 }
 
-/// Only a message could make the rank go on.
-fn stuck(nic: &Interface) -> bool {
-    matches!(nic.process.state, State::Waiting { .. } | State::Done)
-}
-
 /// What the first ranks that have not ended do.
 fn waiting(jobs: &Jobs, network: &Network<'_>) -> String {
-    let mut left: Vec<&Interface> = nics(network).filter(|nic| nic.ended.is_none()).collect();
-    left.sort_by_key(|nic| (nic.seat.job, nic.seat.rank));
-    let say = |nic: &&Interface| {
-        let job = &jobs.jobs[nic.seat.job as usize];
-        let (iteration, step) = nic.process.place();
-        let doing = match nic.process.state {
-            State::Waiting { from, .. } => format!("waits for a message from rank {from}"),
-            State::Computing(_) => "computes".into(),
-            State::Ready | State::Done => "goes on".into(),
+    let mut left: Vec<&Worker> = workers(network).filter(|worker| worker.ended.is_none()).collect();
+    left.sort_by_key(|worker| (worker.seat.job, worker.seat.rank));
+    let say = |worker: &&Worker| {
+        let job = &jobs.jobs[worker.seat.job as usize];
+        let doing = match worker.process.doing(job) {
+            Doing::Waits(what) => what,
+            Doing::Busy(what) => what.to_owned(),
+            Doing::Ended => "has ended".to_owned(),
         };
-        let (of, name) = (job.iterations, job.step_name(step));
-        let (rank, job) = (nic.seat.rank, &job.name);
-        format!("rank {rank} of {job} {doing} (iteration {} of {of}, {name})", iteration + 1)
+        format!("rank {} of {} {doing}", worker.seat.rank, job.name)
     };
     let mut said: Vec<String> = left.iter().take(NAMED).map(say).collect();
     if left.len() > NAMED {
@@ -155,8 +147,8 @@ pub(crate) fn unfinished(network: &Network<'_>) -> Option<String> {
 pub(crate) fn outcome(network: &Network<'_>) -> Option<WorkloadOutcome> {
     let jobs = network.model.jobs.as_ref()?;
     let each = jobs.jobs.iter().enumerate().map(|(index, job)| {
-        let seats = nics(network).filter(|nic| nic.seat.job as usize == index);
-        job_outcome(job, &total(network, index), seats, network.now)
+        let seats = workers(network).filter(|worker| worker.seat.job as usize == index);
+        job_outcome(job, &total(network, jobs, index), seats, network)
     });
     Some(WorkloadOutcome { makespan: u64::from(makespan(network)), jobs: each.collect() })
 }
@@ -164,9 +156,10 @@ pub(crate) fn outcome(network: &Network<'_>) -> Option<WorkloadOutcome> {
 fn job_outcome<'a>(
     job: &Job,
     total: &Record,
-    seats: impl Iterator<Item = &'a Interface>,
-    now: Cycle,
+    seats: impl Iterator<Item = &'a Worker>,
+    network: &Network<'_>,
 ) -> JobOutcome {
+    let now = network.now;
     let since = |cycle: Cycle| u64::from(cycle.saturating_sub(job.start));
     let finished = total.ended == job.ranks();
     let ranks = f64::from(job.ranks());
@@ -174,11 +167,25 @@ fn job_outcome<'a>(
         iteration_end: total.iterations.iter().map(|end| since(*end)).collect(),
         rank_end: vec![0; job.ranks() as usize],
         rank_computed: vec![0; job.ranks() as usize],
+        rank_collective: vec![0; job.ranks() as usize],
+        rank_receive: vec![0; job.ranks() as usize],
+        rank_send: vec![0; job.ranks() as usize],
+        rank_wait: vec![0; job.ranks() as usize],
     };
-    for nic in seats {
-        let rank = nic.seat.rank as usize;
-        arrays.rank_end[rank] = since(nic.ended.unwrap_or(now));
-        arrays.rank_computed[rank] = nic.process.computed;
+    let mut unreceived = 0;
+    for worker in seats {
+        let rank = worker.seat.rank as usize;
+        arrays.rank_end[rank] = since(worker.ended.unwrap_or(now));
+        arrays.rank_computed[rank] = worker.process.computed;
+        for (what, array) in [
+            (Activity::Collective, &mut arrays.rank_collective),
+            (Activity::Receive, &mut arrays.rank_receive),
+            (Activity::Send, &mut arrays.rank_send),
+            (Activity::Wait, &mut arrays.rank_wait),
+        ] {
+            array[rank] = worker.process.spent[what as usize];
+        }
+        unreceived += worker.process.unreceived() as u64;
     }
     let communication = || {
         let pairs = arrays.rank_end.iter().zip(&arrays.rank_computed);
@@ -199,6 +206,7 @@ fn job_outcome<'a>(
         communication_mean: communication().sum::<u64>() as f64 / ranks,
         communication_max: communication().max().unwrap_or(0),
         messages: messages(total),
+        replay: replay::outcome(job, total, unreceived, network.model),
         arrays,
     }
 }
@@ -206,16 +214,16 @@ fn job_outcome<'a>(
 fn messages(total: &Record) -> Messages {
     let most = u64::from(total.max);
     Messages {
-        sent: total.sent,
-        received: total.received,
+        sent: total.sent - total.control,
+        received: total.received - total.control,
         phits: total.phits,
         packets: total.packets,
         resequenced: total.held,
         resequenced_share: ratio(total.held, total.packets),
         resequencing_buffer_max: total.most_held,
         latency: MessageLatency {
-            mean: ratio(total.latency, total.received),
-            min: if total.received == 0 { 0 } else { u64::from(total.min) },
+            mean: ratio(total.latency, total.received - total.control),
+            min: if total.received == total.control { 0 } else { u64::from(total.min) },
             max: most,
             percentiles: percentiles(&total.histogram, most),
             histogram_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),

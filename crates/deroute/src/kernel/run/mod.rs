@@ -14,6 +14,7 @@ mod notices;
 mod pauses;
 mod precision;
 mod queue_samples;
+mod replay;
 mod statistics;
 mod stopping;
 mod streams;

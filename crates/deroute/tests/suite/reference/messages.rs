@@ -49,7 +49,7 @@ pub(super) struct Office {
 /// Every operation of a rank.
 fn program(job: &Job, rank: u32) -> VecDeque<Op> {
     let mut ops = VecDeque::from([Op::Compute { cycles: job.start }]);
-    for iteration in 0..job.iterations {
+    for iteration in 0..job.iterations() {
         for step in 0..job.steps() {
             ops.extend((0..).map_while(|index| job.op(rank, iteration, step, index)));
         }
@@ -60,7 +60,7 @@ fn program(job: &Job, rank: u32) -> VecDeque<Op> {
 impl Office {
     pub(super) fn new(jobs: Jobs, hosts: u32) -> Self {
         let rank = |host| {
-            let seat = jobs.seat(HostId(host))?;
+            let seat = *jobs.seats(HostId(host)).first()?;
             Some(Rank {
                 seat,
                 ops: program(&jobs.jobs[seat.job as usize], seat.rank),

@@ -1,0 +1,139 @@
+//! The interface of a host: what its ranks have sent, and what has come for them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::ids::{Cycle, HostId};
+use crate::probe::messages::{Message, Record};
+use crate::queuing::Flows;
+use crate::workload::matching::{Pattern, Waiter};
+use crate::workload::process::{Descriptor, Kind, Process, Services};
+use crate::workload::{Assembly, Job, Seat};
+
+/// A message that is being cut.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outgoing {
+    pub(super) descriptor: Descriptor,
+    pub(super) to: HostId,
+    /// Phits that have been cut off.
+    pub(super) cut: u32,
+    /// Number among the messages of the host.
+    pub(super) serial: u32,
+    pub(super) issued: Cycle,
+}
+
+/// Something that a rank is told of in a cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct News {
+    /// Interface, and which of its ranks.
+    pub(super) nic: u32,
+    pub(super) worker: u32,
+    pub(super) at: Cycle,
+    pub(super) what: What,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    /// A message begins to arrive.
+    Begins { key: Pattern, sequence: u32 },
+    /// The last packet of a message is consumed; its beginning is known already, or it is not.
+    Arrives { kind: Kind, key: Pattern, sequence: u32, begun: bool, message: Message },
+    /// What it has sent has left.
+    Left(Waiter),
+}
+
+/// A rank of a host.
+pub(crate) struct Worker {
+    pub(crate) seat: Seat,
+    pub(crate) process: Process,
+    /// Cycle in which it has ended.
+    pub(crate) ended: Option<Cycle>,
+}
+
+/// The interface of one host, and the ranks behind it.
+pub(crate) struct Interface {
+    /// Index in `Core::hosts`.
+    pub(super) host: u32,
+    pub(crate) workers: Vec<Worker>,
+    /// Messages to be cut, by class.
+    pub(super) backlogs: Box<[VecDeque<Outgoing>]>,
+    /// Messages so far.
+    pub(super) serial: u32,
+    /// Messages that have arrived in part: receiver, sender, kind and number.
+    pub(super) incoming: BTreeMap<(u32, u32, Kind, u32), Assembly>,
+    /// Messages for ranks of the same host: the job, the message, and when it was sent.
+    pub(super) within: Vec<(u32, Descriptor)>,
+    /// Phits that wait for a packet before them.
+    pub(super) held: u32,
+    /// Cycle of the event that was scheduled last for the end of a computation.
+    pub(super) timer: Cycle,
+    /// The same for cutting a packet.
+    pub(super) refill_at: Cycle,
+    /// First cycle in which a packet may be cut.
+    pub(super) next_cut: Cycle,
+}
+
+impl Outgoing {
+    /// Phits of its next packet.
+    pub(super) fn packet(&self, largest: u16) -> u32 {
+        (self.descriptor.phits - self.cut).min(largest.into())
+    }
+}
+
+impl Interface {
+    /// The class of the message to cut a packet off: of those that are first in their class and whose next
+    /// packet fits, the one that was sent first.
+    pub(super) fn next_class(&self, largest: u16, room: impl Fn(u8) -> u32) -> Option<u8> {
+        let firsts =
+            (0..).zip(&self.backlogs).filter_map(|(c, backlog)| Some((c, backlog.front()?)));
+        let fitting = firsts.filter(|(class, next)| next.packet(largest) <= room(*class));
+        fitting.min_by_key(|(_, next)| next.serial).map(|(class, _)| class)
+    }
+
+    /// Which of its ranks this is.
+    pub(super) fn worker(&self, rank: u32) -> u32 {
+        let place = self.workers.iter().position(|worker| worker.seat.rank == rank);
+        place.unwrap_or(0) as u32
+    }
+}
+
+/// Takes what a rank sends.
+pub(super) struct SendQueues<'a> {
+    pub(super) job: &'a Job,
+    pub(super) flows: &'a Flows,
+    pub(super) from: HostId,
+    pub(super) seat: Seat,
+    pub(super) now: Cycle,
+    pub(super) serial: &'a mut u32,
+    pub(super) backlogs: &'a mut [VecDeque<Outgoing>],
+    pub(super) within: &'a mut Vec<(u32, Descriptor)>,
+    pub(super) record: &'a mut Record,
+}
+
+impl Services for SendQueues<'_> {
+    fn send(&mut self, descriptor: Descriptor) {
+        let to = self.job.hosts[descriptor.to as usize];
+        self.record.sent += 1;
+        if to == self.from {
+            self.within.push((self.seat.job, descriptor));
+            return;
+        }
+        let class = self.flows.class(self.from, to);
+        let (serial, issued) = (*self.serial, self.now);
+        *self.serial = serial.wrapping_add(1);
+        self.backlogs[usize::from(class)].push_back(Outgoing {
+            descriptor,
+            to,
+            cut: 0,
+            serial,
+            issued,
+        });
+    }
+
+    fn iteration(&mut self, iteration: u32) {
+        self.record.end_iteration(iteration, self.now);
+    }
+
+    fn collective(&mut self, schedule: u32, cycles: Cycle) {
+        self.record.collectives[schedule as usize].count(cycles);
+    }
+}

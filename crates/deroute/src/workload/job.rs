@@ -1,0 +1,328 @@
+//! A job, resolved.
+
+use super::program::{Action, Program};
+use super::schedule::Schedule;
+use super::step::{self, Op};
+use super::{spec, trace};
+use crate::ids::{Cycle, HostId};
+use crate::spec::{Scale, SpecError};
+
+/// Ranks of the members of each communicator of a job.
+#[derive(Debug, Default)]
+pub struct Comms(Vec<Option<Box<[u32]>>>);
+
+impl Comms {
+    /// All ranks, as they are.
+    pub fn world() -> Self {
+        Self(vec![None])
+    }
+
+    /// Adds a communicator; returns its index.
+    pub fn add(&mut self, members: Box<[u32]>) -> u32 {
+        self.0.push(Some(members));
+        self.0.len() as u32 - 1
+    }
+
+    /// The rank of a member.
+    pub fn rank(&self, comm: u32, member: u32) -> u32 {
+        self.0[comm as usize].as_ref().map_or(member, |members| members[member as usize])
+    }
+
+    /// The members of a communicator; all ranks as they are if there are none.
+    pub fn members(&self, comm: u32) -> Option<&[u32]> {
+        self.0[comm as usize].as_deref()
+    }
+}
+
+/// Where the nodes of a program stand.
+#[derive(Debug, Default)]
+pub struct Origin {
+    /// The file of each rank, or the one of all.
+    pub files: Vec<String>,
+    /// What a place is: a line, or a byte.
+    pub unit: &'static str,
+}
+
+impl Origin {
+    /// A place in the file of a rank.
+    pub fn place(&self, rank: u32, place: u32) -> String {
+        let file = self.files.get(rank as usize).or(self.files.first());
+        format!("{} {place} of {}", self.unit, file.map_or("", String::as_str))
+    }
+}
+
+/// How messages of ranks travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protocol {
+    /// Phits of the largest message that is sent without asking.
+    pub eager_limit: u32,
+    /// What is sent without asking has ended at once for its sender.
+    pub buffered: bool,
+    /// Phits of a message that asks whether data may be sent, or says that it may.
+    pub control: u32,
+}
+
+/// How messages travel within a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Within {
+    /// Cycles until the first phit is there.
+    pub latency: Cycle,
+    /// Phits that follow each other in a cycle.
+    pub phits_per_cycle: u32,
+}
+
+impl Within {
+    /// Cycles until so many phits are there.
+    pub fn time(&self, phits: u32) -> Cycle {
+        self.latency.saturating_add(phits.div_ceil(self.phits_per_cycle))
+    }
+}
+
+/// A job, resolved.
+pub struct Job {
+    /// Its name.
+    pub name: String,
+    /// The host of each rank.
+    pub hosts: Vec<HostId>,
+    /// First cycle.
+    pub start: Cycle,
+    /// What its ranks do.
+    pub program: Program,
+    /// The collectives in it.
+    pub schedules: Vec<Schedule>,
+    /// Who takes part in them.
+    pub comms: Comms,
+    /// How messages travel.
+    pub protocol: Protocol,
+    /// How they do within a host.
+    pub within: Within,
+    /// Where its program stands.
+    pub origin: Origin,
+    /// Some receives take more than one source or tag.
+    pub wildcards: bool,
+    /// Messages and phits of one iteration.
+    work: (u64, u64),
+}
+
+impl Job {
+    pub(super) fn build(
+        spec: &spec::Job,
+        index: usize,
+        scale: &Scale,
+        (free, all): (usize, usize),
+    ) -> Result<(Self, u32), SpecError> {
+        let path = format!("workload.jobs[{index}]");
+        let wrong = |key: &str, message: String, choices: &str| {
+            Err(SpecError::new(format!("{path}.{key}"), message).choices([choices]))
+        };
+        let name = spec.name.clone().unwrap_or_else(|| format!("job{}", index + 1));
+        if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || "_-+".contains(c)) {
+            return wrong("name", format!("{name:?} is not a name"), "letters, digits, _ - +");
+        }
+        let start = step::duration(scale, &format!("{path}.start"), &spec.start)?;
+        let protocol = protocol(&spec.protocol, scale, &format!("{path}.protocol"))?;
+        let within = within(&spec.within_host, scale, &format!("{path}.within_host"))?;
+        if let Some(trace) = &spec.trace {
+            for (key, given) in
+                [("steps", !spec.steps.is_empty()), ("iterations", spec.iterations != spec::once())]
+            {
+                if given {
+                    let message = "a job does what its trace says".to_owned();
+                    return wrong(key, message, "nothing beside `trace`");
+                }
+            }
+            let path = format!("{path}.trace");
+            let (job, ranks) = trace::load(trace, spec.ranks, scale, &path)?;
+            return Ok((Self { name, start, protocol, within, ..job }, ranks));
+        }
+        let Some(ranks) = spec.ranks else {
+            return wrong("ranks", "is missing".into(), "a number, or `trace`");
+        };
+        if ranks == 0 {
+            let message = format!("0 ranks need a host each, and {free} of {all} are left");
+            return wrong("ranks", message, &format!("1 to {free}"));
+        }
+        let job = Self::of_steps(spec, ranks, scale, &path)?;
+        Ok((Self { name, start, protocol, within, ..job }, ranks))
+    }
+
+    /// A job without a name that does what a trace says.
+    pub(super) fn of_trace(
+        program: Program,
+        (schedules, comms): (Vec<Schedule>, Comms),
+        origin: Origin,
+        work: (u64, u64),
+    ) -> Self {
+        let wildcards = program.has_wildcards();
+        let (name, hosts, protocol) = (String::new(), Vec::new(), Protocol::EAGER);
+        Self {
+            name,
+            hosts,
+            start: 0,
+            within: Within { latency: 1, phits_per_cycle: 1 },
+            program,
+            schedules,
+            comms,
+            protocol,
+            origin,
+            wildcards,
+            work,
+        }
+    }
+
+    /// A job without a name that takes steps.
+    fn of_steps(
+        spec: &spec::Job,
+        ranks: u32,
+        scale: &Scale,
+        path: &str,
+    ) -> Result<Self, SpecError> {
+        let wrong = |key: &str, message: String, choices: &str| {
+            Err(SpecError::new(format!("{path}.{key}"), message).choices([choices]))
+        };
+        if !(1..=1 << 20).contains(&spec.iterations) {
+            let message = format!("{} iterations is out of range", spec.iterations);
+            return wrong("iterations", message, "1 to 1048576");
+        }
+        if spec.steps.is_empty() {
+            let message = "a program without steps does nothing".to_owned();
+            return wrong("steps", message, "a list of steps, or `trace`");
+        }
+        let (mut schedules, mut first_tags) = (Vec::new(), Vec::new());
+        let (mut tags, mut work) = (0u64, (0u64, 0u64));
+        for (i, each) in spec.steps.iter().enumerate() {
+            let schedule = step::build(each, &format!("{path}.steps[{i}]"), ranks, scale)?;
+            first_tags.push(tags as u32);
+            tags += u64::from(schedule.tags());
+            let (messages, phits) = effort(&schedule, ranks);
+            work = (work.0.saturating_add(messages), work.1.saturating_add(phits));
+            schedules.push(schedule);
+        }
+        if tags * u64::from(spec.iterations) > u32::MAX.into() {
+            let most = format!("at most {}", u64::from(u32::MAX) / tags);
+            let message = format!("{} iterations of {tags} tags are too many", spec.iterations);
+            return wrong("iterations", message, &most);
+        }
+        let program = Program::Steps { first_tags, tags: tags as u32, iterations: spec.iterations };
+        let (comms, origin) = (Comms::world(), Origin::default());
+        Ok(Self { work, ..Self::of_trace(program, (schedules, comms), origin, work) })
+    }
+
+    /// Number of ranks.
+    pub fn ranks(&self) -> u32 {
+        self.hosts.len() as u32
+    }
+
+    /// Steps of an iteration; of a trace there is one, which has none.
+    pub fn steps(&self) -> u32 {
+        match &self.program {
+            Program::Steps { first_tags, .. } => first_tags.len() as u32,
+            Program::Trace(_) => 0,
+        }
+    }
+
+    /// Times that all steps are taken.
+    pub fn iterations(&self) -> u32 {
+        match self.program {
+            Program::Steps { iterations, .. } => iterations,
+            Program::Trace(_) => 1,
+        }
+    }
+
+    /// An operation of a rank in a program of steps; `None` after the last one of the step.
+    pub fn op(&self, rank: u32, iteration: u32, step: u32, index: u32) -> Option<Op> {
+        let node = self.program.node(rank, iteration * self.steps() + step);
+        let Action::Collective { first_tag: base, .. } = node.action else { return None };
+        Some(match self.schedules[step as usize].op(rank, (0, 0), index)? {
+            Op::Send { to, phits, tag } => Op::Send { to, phits, tag: base + tag },
+            Op::Wait { from, tag } => Op::Wait { from, tag: base + tag },
+            compute => compute,
+        })
+    }
+
+    /// What a node of a rank is called.
+    pub fn name_of(&self, rank: u32, node: u32) -> &str {
+        match self.program.node(rank, node).action {
+            Action::Join => "wait",
+            Action::Compute { .. } => "compute",
+            Action::Send { .. } => "send",
+            Action::Receive { .. } => "receive",
+            Action::Collective { schedule, .. } => &self.schedules[schedule as usize].name,
+        }
+    }
+
+    /// How messages travel and match, one sentence each.
+    pub fn says(&self) -> Vec<String> {
+        let Protocol { eager_limit, buffered, control } = self.protocol;
+        let ends = if buffered { "at once" } else { "when its last phit has left the host" };
+        let mut says = vec![match eager_limit {
+            u32::MAX => "all messages but those of synchronous sends go without asking".to_owned(),
+            limit => format!(
+                "messages of more than {limit} phits ask with a message of {control} phits, and go \
+                 when their receive is posted and another one has come back"
+            ),
+        }];
+        says.push(format!("the send of a message that goes without asking ends {ends}"));
+        says.push(
+            match self.wildcards {
+                true => {
+                    "what arrives first decides what a receive from any rank or with any tag takes"
+                }
+                false => "every receive takes the rank and the tag that the program names",
+            }
+            .to_owned(),
+        );
+        says
+    }
+
+    /// Messages and phits of all iterations.
+    pub fn work(&self) -> (u64, u64) {
+        let times = u64::from(self.iterations());
+        (self.work.0.saturating_mul(times), self.work.1.saturating_mul(times))
+    }
+}
+
+impl Protocol {
+    /// Everything is sent without asking.
+    pub const EAGER: Self = Self { eager_limit: u32::MAX, buffered: true, control: 1 };
+}
+
+/// Resolves the protocol.
+fn protocol(spec: &spec::Protocol, scale: &Scale, path: &str) -> Result<Protocol, SpecError> {
+    let eager_limit = match &spec.eager_limit {
+        None => u32::MAX,
+        Some(limit) => {
+            let path = format!("{path}.eager_limit");
+            u32::try_from(scale.phits_down(&path, limit)?).unwrap_or(u32::MAX)
+        }
+    };
+    let path = format!("{path}.control");
+    let control = scale.phits_up(&path, &spec.control)?;
+    let Some(control) = u32::try_from(control).ok().filter(|size| (1..1 << 16).contains(size))
+    else {
+        let message = format!("{control} phits is no size of a message");
+        return Err(SpecError::new(path, message).choices(["1 to 65535 phits"]));
+    };
+    let buffered = spec.send_ends == spec::SendEnds::Buffered;
+    Ok(Protocol { eager_limit, buffered, control })
+}
+
+/// Resolves what is within a host.
+fn within(spec: &spec::WithinHost, scale: &Scale, path: &str) -> Result<Within, SpecError> {
+    let latency = scale.interval(&format!("{path}.latency"), &spec.latency, 1)?;
+    if spec.phits_per_cycle == 0 {
+        let path = format!("{path}.phits_per_cycle");
+        return Err(SpecError::new(path, "no phit would ever come").choices(["at least 1"]));
+    }
+    Ok(Within { latency, phits_per_cycle: spec.phits_per_cycle })
+}
+
+/// Messages and phits that all ranks send in a collective.
+fn effort(schedule: &Schedule, ranks: u32) -> (u64, u64) {
+    if schedule.uniform() {
+        let (messages, phits) = schedule.sent(0);
+        return (messages * u64::from(ranks), phits * u64::from(ranks));
+    }
+    let all = (0..ranks).map(|rank| schedule.sent(rank));
+    all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+}

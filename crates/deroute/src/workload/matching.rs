@@ -1,0 +1,297 @@
+//! Which message goes to which receive.
+//!
+//! Envelopes of one sender are looked at in the order in which it sent them, whatever the network did to
+//! their packets, and receives in the order in which they were posted: the first that fits is taken. (MPI 4.1,
+//! 3.5: messages do not overtake.)
+
+use std::collections::{BTreeMap, VecDeque};
+
+/// Any source, or any tag.
+pub const ANY: u32 = u32::MAX;
+
+/// Who waits for something to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Waiter {
+    /// The rank, to begin.
+    Start,
+    /// A node of its program.
+    Node(u32),
+    /// A lane of a collective under way.
+    Lane {
+        /// Its place among those under way.
+        call: u32,
+        /// The lane.
+        lane: u32,
+    },
+    /// A lane of a collective under way computes.
+    Computes {
+        /// Its place among those under way.
+        call: u32,
+        /// The lane.
+        lane: u32,
+    },
+    /// A collective under way has sent something.
+    Sent {
+        /// Its place among those under way.
+        call: u32,
+    },
+}
+
+/// What a receive takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pattern {
+    /// Communicator, and whether it is a part of a collective.
+    pub context: u32,
+    /// Sender, or [`ANY`].
+    pub from: u32,
+    /// Tag, or [`ANY`].
+    pub tag: u32,
+}
+
+/// The beginning of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// What it is.
+    pub key: Pattern,
+    /// Number among the messages of its sender to this rank.
+    pub sequence: u32,
+    /// The sender asks whether it may send.
+    pub request: bool,
+}
+
+/// What a message or a receive leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A receive has its message.
+    Received(Waiter),
+    /// A rank may send.
+    Ready {
+        /// The rank.
+        to: u32,
+        /// Number of its message.
+        sequence: u32,
+    },
+}
+
+/// A message for which there was no receive.
+#[derive(Clone, Copy, Debug)]
+struct Unexpected {
+    order: u32,
+    sequence: u32,
+    request: bool,
+    whole: bool,
+}
+
+/// The receives and the messages of a rank.
+#[derive(Clone, Debug, Default)]
+pub struct Matching {
+    /// Receives without a message: their order, and who waits.
+    posted: BTreeMap<Pattern, VecDeque<(u32, Waiter)>>,
+    /// Receives that were posted.
+    posts: u32,
+    /// Receives without a message that take more than one source or tag.
+    wild: u32,
+    /// Messages without a receive.
+    unexpected: BTreeMap<Pattern, VecDeque<Unexpected>>,
+    /// Envelopes that were looked at.
+    arrivals: u32,
+    /// Number of the next envelope of each sender.
+    next: BTreeMap<u32, u32>,
+    /// Envelopes that came before an earlier one of their sender, and whether the message is whole.
+    early: BTreeMap<(u32, u32), (Envelope, bool)>,
+    /// Receives whose message is not whole, by its sender and number.
+    matched: BTreeMap<(u32, u32), Waiter>,
+}
+
+impl Matching {
+    /// A receive. What it leads to at once, if anything.
+    pub fn post(&mut self, pattern: Pattern, waiter: Waiter) -> Option<Event> {
+        let order = self.posts;
+        self.posts = self.posts.wrapping_add(1);
+        let Some(key) = self.first_unexpected(pattern) else {
+            self.wild += u32::from(pattern.from == ANY || pattern.tag == ANY);
+            self.posted.entry(pattern).or_default().push_back((order, waiter));
+            return None;
+        };
+        let queue = self.unexpected.get_mut(&key)?;
+        let Unexpected { sequence, request, whole, .. } = queue.pop_front()?;
+        if queue.is_empty() {
+            self.unexpected.remove(&key);
+        }
+        if whole && !request {
+            return Some(Event::Received(waiter));
+        }
+        self.matched.insert((key.from, sequence), waiter);
+        request.then_some(Event::Ready { to: key.from, sequence })
+    }
+
+    /// The beginning of a message has come, or all of it.
+    pub fn envelope(&mut self, envelope: Envelope, whole: bool, mut tell: impl FnMut(Event)) {
+        let from = envelope.key.from;
+        let next = *self.next.entry(from).or_default();
+        if envelope.sequence != next {
+            self.early.insert((from, envelope.sequence), (envelope, whole));
+            return;
+        }
+        let mut current = Some((envelope, whole));
+        let mut sequence = next;
+        while let Some((envelope, whole)) = current {
+            self.look(envelope, whole).into_iter().for_each(&mut tell);
+            sequence = sequence.wrapping_add(1);
+            current = self.early.remove(&(from, sequence));
+        }
+        self.next.insert(from, sequence);
+    }
+
+    /// A message whose beginning has come is whole. What that leads to.
+    pub fn whole(&mut self, key: Pattern, sequence: u32) -> Option<Event> {
+        if let Some(waiter) = self.matched.remove(&(key.from, sequence)) {
+            return Some(Event::Received(waiter));
+        }
+        if let Some((_, whole)) = self.early.get_mut(&(key.from, sequence)) {
+            *whole = true;
+        } else if let Some(message) = self
+            .unexpected
+            .get_mut(&key)
+            .and_then(|queue| queue.iter_mut().find(|message| message.sequence == sequence))
+        {
+            message.whole = true;
+        }
+        None
+    }
+
+    /// Receives that have no whole message, with who waits for each.
+    pub fn waiting(&self) -> impl Iterator<Item = (Pattern, Waiter)> + '_ {
+        self.posted
+            .iter()
+            .flat_map(|(pattern, queue)| queue.iter().map(|(_, waiter)| (*pattern, *waiter)))
+    }
+
+    /// Receives whose message has begun to come, by its sender.
+    pub fn coming(&self) -> impl Iterator<Item = (u32, Waiter)> + '_ {
+        self.matched.iter().map(|((from, _), waiter)| (*from, *waiter))
+    }
+
+    /// Messages that nobody has received.
+    pub fn left(&self) -> usize {
+        self.unexpected.values().map(VecDeque::len).sum::<usize>() + self.early.len()
+    }
+
+    /// An envelope, in the order of its sender.
+    fn look(&mut self, envelope: Envelope, whole: bool) -> Option<Event> {
+        let Envelope { key, sequence, request } = envelope;
+        if let Some(waiter) = self.first_posted(key) {
+            if whole && !request {
+                return Some(Event::Received(waiter));
+            }
+            self.matched.insert((key.from, sequence), waiter);
+            return request.then_some(Event::Ready { to: key.from, sequence });
+        }
+        let order = self.arrivals;
+        self.arrivals = self.arrivals.wrapping_add(1);
+        let message = Unexpected { order, sequence, request, whole };
+        self.unexpected.entry(key).or_default().push_back(message);
+        None
+    }
+
+    /// Takes the first receive that a message fits.
+    fn first_posted(&mut self, key: Pattern) -> Option<Waiter> {
+        let patterns = [
+            key,
+            Pattern { tag: ANY, ..key },
+            Pattern { from: ANY, ..key },
+            Pattern { from: ANY, tag: ANY, ..key },
+        ];
+        let looked_at = if self.wild > 0 { &patterns[..] } else { &patterns[..1] };
+        let first = |pattern: &&Pattern| self.posted.get(pattern)?.front().map(|(order, _)| *order);
+        let fitting = looked_at.iter().filter(|pattern| first(pattern).is_some());
+        let pattern = *fitting.min_by_key(first)?;
+        let queue = self.posted.get_mut(&pattern)?;
+        let (_, waiter) = queue.pop_front()?;
+        if queue.is_empty() {
+            self.posted.remove(&pattern);
+        }
+        self.wild -= u32::from(pattern.from == ANY || pattern.tag == ANY);
+        Some(waiter)
+    }
+
+    /// What the first message is that a receive could take.
+    fn first_unexpected(&self, pattern: Pattern) -> Option<Pattern> {
+        if pattern.from != ANY && pattern.tag != ANY {
+            return self.unexpected.contains_key(&pattern).then_some(pattern);
+        }
+        let least = Pattern { context: pattern.context, from: 0, tag: 0 };
+        let most = Pattern { context: pattern.context, from: ANY, tag: ANY };
+        let fits = |key: &Pattern| {
+            [(pattern.from, key.from), (pattern.tag, key.tag)]
+                .iter()
+                .all(|(w, k)| *w == ANY || w == k)
+        };
+        let fitting = self.unexpected.range(least..=most).filter(|(key, _)| fits(key));
+        fitting.min_by_key(|(_, queue)| queue.front().map(|m| m.order)).map(|(key, _)| *key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(from: u32, tag: u32) -> Pattern {
+        Pattern { context: 0, from, tag }
+    }
+
+    fn arrive(matching: &mut Matching, key: Pattern, sequence: u32, whole: bool) -> Vec<Event> {
+        let mut events = Vec::new();
+        let envelope = Envelope { key, sequence, request: false };
+        matching.envelope(envelope, whole, |event| events.push(event));
+        events
+    }
+
+    /// The second message is whole first; the first receive gets the first one all the same.
+    #[test]
+    fn messages_of_one_sender_do_not_overtake() {
+        let mut matching = Matching::default();
+        assert_eq!(matching.post(key(3, ANY), Waiter::Node(1)), None);
+        assert_eq!(matching.post(key(3, 7), Waiter::Node(2)), None);
+        assert_eq!(arrive(&mut matching, key(3, 7), 1, true), []);
+        assert_eq!(arrive(&mut matching, key(3, 7), 0, false), [Event::Received(Waiter::Node(2))]);
+        assert_eq!(matching.whole(key(3, 7), 0), Some(Event::Received(Waiter::Node(1))));
+        assert_eq!(matching.left(), 0);
+    }
+
+    #[test]
+    fn receives_match_in_the_order_in_which_they_were_posted() {
+        let mut matching = Matching::default();
+        for (node, pattern) in [(1, key(ANY, 7)), (2, key(3, 7)), (3, key(ANY, ANY))] {
+            assert_eq!(matching.post(pattern, Waiter::Node(node)), None);
+        }
+        assert_eq!(arrive(&mut matching, key(3, 8), 0, true), [Event::Received(Waiter::Node(3))]);
+        assert_eq!(arrive(&mut matching, key(3, 7), 1, true), [Event::Received(Waiter::Node(1))]);
+        assert_eq!(arrive(&mut matching, key(3, 7), 2, true), [Event::Received(Waiter::Node(2))]);
+    }
+
+    #[test]
+    fn wildcards_take_what_came_first() {
+        let mut matching = Matching::default();
+        for (from, tag, sequence) in [(5, 1, 0), (2, 9, 0), (5, 0, 1)] {
+            assert_eq!(arrive(&mut matching, key(from, tag), sequence, true), []);
+        }
+        let other = Pattern { context: 1, ..key(ANY, ANY) };
+        assert_eq!(matching.post(other, Waiter::Node(0)), None, "of another communicator");
+        let got = Some(Event::Received(Waiter::Node(1)));
+        assert_eq!(matching.post(key(ANY, 9), Waiter::Node(1)), got);
+        assert_eq!(matching.post(key(ANY, ANY), Waiter::Node(1)), got);
+        assert_eq!(matching.left(), 1);
+        assert_eq!(matching.post(key(5, 0), Waiter::Node(1)), got, "the first with tag 1 is gone");
+    }
+
+    #[test]
+    fn a_request_is_answered_when_its_receive_is_posted() {
+        let mut matching = Matching::default();
+        let request = Envelope { key: key(4, 1), sequence: 0, request: true };
+        matching.envelope(request, true, |event| panic!("{event:?}"));
+        let ready = Some(Event::Ready { to: 4, sequence: 0 });
+        assert_eq!(matching.post(key(4, ANY), Waiter::Node(8)), ready);
+        assert_eq!(matching.whole(key(4, 1), 0), Some(Event::Received(Waiter::Node(8))));
+    }
+}

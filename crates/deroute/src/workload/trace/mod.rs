@@ -1,0 +1,109 @@
+//! Traces: what the ranks of a job do, read from a file. The catalogue of formats; `README.md` beside
+//! this file says what each is, and how a workload names it.
+
+mod amounts;
+mod calls;
+mod chakra;
+mod check;
+mod dimemas;
+mod draft;
+mod fault;
+mod files;
+mod goal;
+mod goal_binary;
+mod lines;
+mod mpi_trace;
+pub mod spec;
+mod time_independent;
+
+use self::amounts::Amounts;
+use self::draft::Draft;
+use self::fault::Fault;
+use self::files::Files;
+use self::spec::{TraceFormat, TraceSpec};
+use super::job::{Job, Origin};
+use super::program::Program;
+use crate::spec::{Scale, SpecError};
+
+/// A format: how its beginning is told, and who reads it.
+struct Format {
+    name: TraceFormat,
+    /// The unit of the places of its nodes.
+    place: &'static str,
+    /// Whether a file begins so: its name, and its first bytes.
+    begins: fn(&str, &[u8]) -> bool,
+    read: fn(&Files, &mut Draft<'_>) -> Result<(), Fault>,
+}
+
+/// One line per format.
+const FORMATS: [Format; 6] = [
+    Format {
+        name: TraceFormat::MpiTrace,
+        place: "line",
+        begins: mpi_trace::begins,
+        read: mpi_trace::read,
+    },
+    Format { name: TraceFormat::Goal, place: "line", begins: goal::begins, read: goal::read },
+    Format {
+        name: TraceFormat::GoalBinary,
+        place: "byte",
+        begins: goal_binary::begins,
+        read: goal_binary::read,
+    },
+    Format {
+        name: TraceFormat::TimeIndependent,
+        place: "line",
+        begins: time_independent::begins,
+        read: time_independent::read,
+    },
+    Format {
+        name: TraceFormat::Dimemas,
+        place: "line",
+        begins: dimemas::begins,
+        read: dimemas::read,
+    },
+    Format { name: TraceFormat::Chakra, place: "byte", begins: chakra::begins, read: chakra::read },
+];
+
+/// A job that does what a trace says, without a name.
+pub(super) fn load(
+    spec: &TraceSpec,
+    ranks: Option<u32>,
+    scale: &Scale,
+    path: &str,
+) -> Result<(Job, u32), SpecError> {
+    let told = |fault: Fault| SpecError::new(format!("{path}.file"), fault.to_string());
+    let files = Files::open(&spec.file).map_err(told)?;
+    let format = format(spec, &files, path)?;
+    let amounts = Amounts::new(spec, scale, path)?;
+    let mut draft = Draft::new(amounts, &spec.collectives);
+    (format.read)(&files, &mut draft).map_err(told)?;
+    let read = draft.finish(&files).map_err(told)?;
+    if let Some(asked) = ranks.filter(|asked| *asked as usize != read.ranks.len()) {
+        let path = path.trim_end_matches(".trace");
+        let message = format!("{asked} ranks, but the trace has {}", read.ranks.len());
+        let choices = [format!("{}, or nothing", read.ranks.len())];
+        return Err(SpecError::new(format!("{path}.ranks"), message).choices(choices));
+    }
+    let origin = Origin { files: read.files, unit: format.place };
+    let count = read.ranks.len() as u32;
+    let program = Program::Trace(read.ranks);
+    Ok((Job::of_trace(program, (read.schedules, read.comms), origin, read.work), count))
+}
+
+/// The format that is asked for, or what the file begins with.
+fn format(spec: &TraceSpec, files: &Files, path: &str) -> Result<&'static Format, SpecError> {
+    let found = match spec.format {
+        Some(name) => FORMATS.iter().find(|format| format.name == name),
+        None => {
+            let told = |fault: Fault| SpecError::new(format!("{path}.file"), fault.to_string());
+            let (name, first) = files.first().map_err(told)?;
+            FORMATS.iter().find(|format| (format.begins)(&name, &first))
+        }
+    };
+    found.ok_or_else(|| {
+        let message = format!("{:?} begins like no trace", spec.file);
+        let choices = FORMATS.iter().map(|format| format.name.name());
+        SpecError::new(format!("{path}.file"), message).choices(choices)
+    })
+}

@@ -1,0 +1,91 @@
+//! What a user asks of a trace.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::workload::collective::spec::CollectiveChoices;
+
+/// A trace that the ranks of a job follow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceSpec {
+    /// A file, a folder, or a tar archive, possibly compressed with gzip. The lab takes its path relative to the
+    /// experiment file.
+    pub file: String,
+    /// Its format. Default: told by how it begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<TraceFormat>,
+    /// Digest of what is in it, so that results of another content are others. The lab fills it in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Computations take so many times what the trace says; 0 leaves the network alone. Default 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub compute: f64,
+    /// The same for each rank, beside `compute`. Default 1 for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub compute_of_rank: Vec<f64>,
+    /// Messages, and what collectives carry, have so many times the bytes, rounded up to whole bytes, then to whole
+    /// phits. Default 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub messages: f64,
+    /// Floating-point operations a second, for traces that count operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flops: Option<f64>,
+    /// What a receive from any source or with any tag takes. Default `recorded`.
+    #[serde(default, skip_serializing_if = "crate::spec::is_default")]
+    pub wildcards: Wildcards,
+    /// Algorithms of the collectives; the usual one of each that is left out.
+    #[serde(default, skip_serializing_if = "crate::spec::is_default")]
+    pub collectives: CollectiveChoices,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn is_one(value: &f64) -> bool {
+    *value == 1.0
+}
+
+/// What a receive from any source or with any tag takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wildcards {
+    /// What it got when the trace was recorded, where the trace says so.
+    #[default]
+    Recorded,
+    /// What arrives first.
+    Arrival,
+}
+
+/// Formats of traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceFormat {
+    /// Deroute's own: a text file for each rank.
+    MpiTrace,
+    /// GOAL, the text of LogGOPSim and ATLAHS.
+    Goal,
+    /// The same, compiled.
+    GoalBinary,
+    /// SimGrid's time-independent traces.
+    TimeIndependent,
+    /// Dimemas.
+    Dimemas,
+    /// Chakra, of MLCommons and astra-sim.
+    Chakra,
+}
+
+impl TraceFormat {
+    /// Its name in a spec.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MpiTrace => "mpi-trace",
+            Self::Goal => "goal",
+            Self::GoalBinary => "goal-binary",
+            Self::TimeIndependent => "time-independent",
+            Self::Dimemas => "dimemas",
+            Self::Chakra => "chakra",
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Traces in a network.
+
+mod anchors;
+mod collectives;
+mod hostile;
+mod rules;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use deroute::outcome::{JobOutcome, Outcome, State};
+use deroute::spec::Spec;
+
+use crate::support;
+
+/// A file among the test data.
+fn data(file: &str) -> String {
+    format!("{}/tests/data/traces/{file}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A file with a trace that a test has written, gone with it.
+struct Written(PathBuf);
+
+impl Written {
+    fn new(text: impl AsRef<[u8]>) -> Self {
+        Self::with_end(text, "")
+    }
+
+    fn with_end(text: impl AsRef<[u8]>, end: &str) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("deroute-trace-{}-{count}{end}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let mut file = std::fs::File::create(&path).expect("a file can be made");
+        file.write_all(text.as_ref()).expect("a file can be written");
+        Self(path)
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().expect("a path is text")
+    }
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// An ideal switch with so many hosts where a message of `s` bytes takes `rest + s` cycles: a phit is a byte, and hosts
+/// have links. A job follows a trace, with more keys of its own.
+fn ideal(hosts: u32, rest: u32, file: &str, more: &str) -> Spec {
+    with_job(hosts, rest, &format!("trace.file = '{file}'\n{more}"))
+}
+
+/// The same with any job.
+fn with_job(hosts: u32, rest: u32, job: &str) -> Spec {
+    let pipeline = rest - 2;
+    support::parse(&format!(
+        "units = {{ cycle = '1 ns', phit = '1 B' }}
+         routing = {{ minimal = {{}} }}
+         [network]
+         topology = {{ crossbar = {{ hosts = {hosts} }} }}
+         switch = {{ output_queued = {{ pipeline = {pipeline} }} }}
+         flow_control = {{ pfc = {{ response = 0 }} }}
+         nic = {{ latency = 1, link = {{ buffer = 1000000 }} }}
+         [workload]
+         packet_size = 4096
+         limit = 2000000000
+         [[workload.jobs]]
+         {job}"
+    ))
+}
+
+fn completed(spec: &Spec) -> Outcome {
+    let outcome = support::run(spec);
+    assert_eq!(outcome.verdict.state, State::Completed, "{:?}", outcome.verdict.reasons);
+    outcome
+}
+
+fn job(outcome: &Outcome) -> &JobOutcome {
+    &outcome.workload.as_ref().expect("there is a workload").jobs[0]
+}

@@ -1,0 +1,288 @@
+//! How a trace is replayed, rule by rule. A message of `s` bytes takes `A + s` ns here.
+
+use std::ops::ControlFlow;
+
+use deroute::spec::Spec;
+use deroute::{RunError, RunOptions, Simulation};
+
+use super::{Written, completed, data, ideal, job};
+use crate::support::{self, value};
+
+const A: u64 = 999;
+
+/// GOAL of two ranks.
+fn goal(first: &str, second: &str) -> Written {
+    Written::new(format!("num_ranks 2\nrank 0 {{\n{first}\n}}\nrank 1 {{\n{second}\n}}\n"))
+}
+
+/// An archive of the calls of some ranks: `1 TIME CALL` becomes a line.
+fn mpi(ranks: &[&str]) -> Written {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (rank, calls) in ranks.iter().enumerate() {
+        let text = format!("mpi-trace 1\nrank {rank} of {}\n{calls}\n", ranks.len());
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_mode(0o644);
+        header.set_cksum();
+        let name = format!("rank{rank}.txt");
+        archive.append_data(&mut header, name, text.as_bytes()).expect("memory takes it");
+    }
+    Written::with_end(archive.into_inner().expect("memory takes it"), ".tar")
+}
+
+fn spec(trace: &Written, more: &str) -> Spec {
+    ideal(8, A as u32, trace.path(), more)
+}
+
+fn time(trace: &Written, more: &str) -> u64 {
+    job(&completed(&spec(trace, more))).time
+}
+
+fn ends(trace: &Written, more: &str) -> Vec<u64> {
+    job(&completed(&spec(trace, more))).arrays.rank_end.clone()
+}
+
+fn failure(spec: &Spec) -> RunError {
+    let simulation = Simulation::build(spec).unwrap_or_else(|error| panic!("{error}"));
+    let run = simulation.run(&RunOptions::default(), &mut |_| ControlFlow::Continue(()));
+    run.expect_err("it cannot end")
+}
+
+const RENDEZVOUS: &str = "protocol = { eager_limit = 0 }";
+
+/// The second message is short and would be there first by another way; it is not what is received first.
+#[test]
+fn messages_match_in_the_order_in_which_they_were_sent() {
+    let found = time(
+        &goal(
+            "a: send 100000b to 1 tag 7\nb: send 1000b to 1 tag 7\nb requires a",
+            "a: recv 100000b from 0 tag 7\nb: calc 5000\nb requires a\n\
+         c: recv 1000b from 0 tag 7\nc requires b\nd: calc 1\nd requires c",
+        ),
+        "",
+    );
+    assert_eq!(found, A + 100_000 + 5_000 + 1);
+    // Over many ways, by which packets overtake each other: the same messages for any division.
+    let mut spec = support::dragonfly(2, 4, 2);
+    spec.traffic = deroute::spec::Traffic::default();
+    spec.run = deroute::spec::Run::default();
+    spec.routing = value("{ valiant = {} }");
+    spec.workload = Some(value(&format!(
+        "{{ packet_size = 4, jobs = [{{ placement = {{ hosts = [0, 60] }},
+           trace = {{ file = '{}' }} }}] }}",
+        data("goal/non-overtaking.goal")
+    )));
+    let outcome = completed(&spec);
+    assert!(job(&outcome).messages.resequenced > 0, "packets overtake each other");
+    let ends = &job(&outcome).arrays.rank_end;
+    assert!(ends[1] > 4000 + 5_000, "the long message of 4,000 phits comes first");
+}
+
+/// Recorded: what a receive got. Arrival: what comes first.
+#[test]
+fn wildcards_take_what_was_recorded_or_what_arrives() {
+    let trace = mpi(&[
+        "0 0 recv -1 8 -1 0 <2,5,8\n90000 0 recv -1 8 -1 0 <1,5,8",
+        "0 0 send 0 8 5 0",
+        "50000 0 send 0 8 5 0",
+    ]);
+    let first = |wildcards: &str| {
+        let more = format!("trace.wildcards = '{wildcards}'");
+        job(&completed(&spec(&trace, &more))).clone()
+    };
+    // After the message of rank 2, or of rank 1, the rank computes.
+    let (recorded, arrival) = (first("recorded"), first("arrival"));
+    assert_eq!(recorded.time, 50_000 + A + 8 + 90_000);
+    assert_eq!(arrival.time, A + 8 + 90_000);
+    let says = |job: &deroute::outcome::JobOutcome| job.replay.as_ref().unwrap().says.join("; ");
+    assert!(says(&recorded).contains("that the program names"));
+    assert!(says(&arrival).contains("arrives first"));
+}
+
+/// Request, ready and data travel, and the data only when its receive is posted.
+#[test]
+fn large_messages_ask_first() {
+    let trace = goal("a: send 10000b to 1\nb: calc 7\nb requires a", "a: recv 10000b from 0");
+    assert_eq!(ends(&trace, ""), [7, A + 10_000]);
+    let outcome = completed(&spec(&trace, RENDEZVOUS));
+    let (control, data) = (A + 1, A + 10_000);
+    // The send ends when its last byte has left the host.
+    assert_eq!(job(&outcome).arrays.rank_end, [2 * control + 10_000 + 7, 2 * control + data]);
+    assert_eq!(job(&outcome).replay.as_ref().unwrap().control_messages, 2);
+    assert_eq!(job(&outcome).messages.received, 1);
+    let larger = "protocol = { eager_limit = 9999, control = 64 }";
+    assert_eq!(time(&trace, larger), 2 * (A + 64) + data);
+    assert_eq!(time(&trace, "protocol = { eager_limit = 10000 }"), data);
+    // A late receiver.
+    let late = goal("a: send 10000b to 1", "a: calc 50000\nb: recv 10000b from 0\nb requires a");
+    assert_eq!(time(&late, RENDEZVOUS), 50_000 + control + data);
+    assert_eq!(time(&late, ""), 50_000);
+}
+
+/// An eager send ends at once, or when its last byte has left.
+#[test]
+fn sends_end_as_the_spec_says() {
+    let trace = goal("a: send 10000b to 1\nb: calc 7\nb requires a", "a: recv 10000b from 0");
+    assert_eq!(ends(&trace, "protocol = { send_ends = 'injected' }")[0], 10_000 + 7);
+}
+
+#[test]
+fn synchronous_sends_ask_always() {
+    let trace = mpi(&["0 0 ssend 1 100 0 0", "9000 0 recv 0 100 0 0"]);
+    assert_eq!(time(&trace, ""), 9_000 + (A + 1) + A + 100);
+}
+
+/// Two ranks that both send first.
+#[test]
+fn a_deadlock_names_ranks_and_calls() {
+    let both = |other: u32| format!("0 0 send {other} 100 3 0\n0 0 recv {other} 100 3 0");
+    let trace = mpi(&[&both(1), &both(0)]);
+    assert_eq!(time(&trace, ""), A + 100);
+    let error = failure(&spec(&trace, RENDEZVOUS)).to_string();
+    for part in [
+        "rank 0 of job1 waits until rank 1 receives what it sends (send, line 3 of rank0.txt)",
+        "rank 1 of job1 waits until rank 0 receives what it sends (send, line 3 of rank1.txt)",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+    // A receive that waits in a circle.
+    let trace = mpi(&["0 0 recv 1 8 0 0\n0 0 send 1 8 0 0", "0 0 recv 0 8 0 0\n0 0 send 0 8 0 0"]);
+    let error = failure(&spec(&trace, "")).to_string();
+    let part =
+        "rank 0 of job1 waits for a message from rank 1 with tag 0 (receive, line 3 of rank0";
+    assert!(error.contains(part), "{error}");
+}
+
+/// What is begun goes on while the rank computes, and the order of waits changes nothing.
+#[test]
+fn what_is_begun_overlaps() {
+    let trace = mpi(&[
+        "0 0 isend 1 5000 1 0 0\n0 0 isend 1 600 1 0 1\n20000 0 wait 1 0",
+        "0 0 irecv 0 5000 1 0 0\n0 0 irecv 0 600 1 0 1\n0 0 wait 1<0,1,600\n400 0 wait 0<0,1,5000",
+    ]);
+    let outcome = completed(&spec(&trace, ""));
+    assert_eq!(job(&outcome).arrays.rank_end, [20_000, A + 5_600 + 400]);
+    assert_eq!(job(&outcome).arrays.rank_wait, [0, A + 5_600]);
+    assert_eq!(job(&outcome).arrays.rank_computed, [20_000, 400]);
+}
+
+/// Where the time of each rank goes.
+#[test]
+fn the_time_of_a_rank_is_divided() {
+    let trace = mpi(&["100 0 recv 1 50 0 0\n0 0 barrier 0", "900 0 ssend 0 50 0 0\n0 0 barrier 0"]);
+    let outcome = completed(&spec(&trace, ""));
+    let arrays = &job(&outcome).arrays;
+    let asked = (A + 1) * 2;
+    assert_eq!(arrays.rank_computed, [100, 900]);
+    assert_eq!(arrays.rank_receive, [800 + asked + A + 50, 0]);
+    assert_eq!(arrays.rank_send, [0, asked + 50]);
+    for rank in 0..2 {
+        let parts = [&arrays.rank_collective, &arrays.rank_receive, &arrays.rank_send];
+        let sum: u64 = parts.iter().map(|part| part[rank]).sum();
+        assert_eq!(
+            sum + arrays.rank_computed[rank] + arrays.rank_wait[rank],
+            arrays.rank_end[rank]
+        );
+    }
+}
+
+#[test]
+fn nothing_is_a_message_as_well() {
+    let trace = mpi(&["0 0 send 1 0 0 0", "0 0 recv 0 0 0 0"]);
+    let outcome = completed(&spec(&trace, "trace.messages = 50.0"));
+    assert_eq!((job(&outcome).time, job(&outcome).messages.phits), (A + 1, 1));
+}
+
+#[test]
+fn computations_and_messages_are_scaled() {
+    let trace = mpi(&["1000 0 send 1 333 0 0", "10 0 recv 0 333 0 0\n500 0 barrier 0"]);
+    let broken = Simulation::build(&spec(&trace, "")).err().map(|error| error.to_string());
+    assert!(broken.is_some_and(|error| error.contains("takes part in a barrier")));
+    let trace = mpi(&["1000 0 send 1 333 0 0", "10 0 recv 0 333 0 0\n500 0 nothing"]);
+    assert_eq!(time(&trace, ""), 1_000 + A + 333 + 500);
+    assert_eq!(time(&trace, "trace.compute = 0.0"), A + 333);
+    assert_eq!(time(&trace, "trace.compute = 0.5"), 500 + A + 333 + 250);
+    assert_eq!(time(&trace, "trace.compute_of_rank = [2.0, 1.0]"), 2_000 + A + 333 + 500);
+    assert_eq!(time(&trace, "trace.messages = 1.5"), 1_000 + A + 500 + 500);
+}
+
+/// Rounding the parts of a long computation does not add up.
+#[test]
+fn rounding_does_not_add_up() {
+    let calls = "3 0 nothing\n".repeat(1_000);
+    let trace = mpi(&[&calls]);
+    let mut spec = spec(&trace, "");
+    spec.units = value("{ cycle = '8 ns', phit = '8 B' }");
+    assert_eq!(job(&completed(&spec)).time, 3_000 / 8);
+}
+
+/// Two jobs with start times of their own, on hosts that take turns over the routers, two ranks to a host.
+#[test]
+fn several_jobs_and_several_ranks_on_a_host() {
+    let pair = mpi(&["0 0 send 1 100 0 0", "0 0 recv 0 100 0 0"]);
+    let more = format!(
+        "ranks_per_host = 2
+         within_host = {{ latency = 40, phits_per_cycle = 10 }}
+         [[workload.jobs]]
+         start = 5000
+         placement = 'round_robin'
+         trace = {{ file = '{}' }}",
+        pair.path()
+    );
+    let outcome = completed(&spec(&pair, &more));
+    let jobs = &outcome.workload.as_ref().unwrap().jobs;
+    assert_eq!((jobs[0].time, jobs[1].time), (40 + 10, A + 100));
+    assert_eq!(jobs[1].start, 5_000);
+    assert_eq!(outcome.workload.as_ref().unwrap().makespan, 5_000 + A + 100);
+    // Beyond what there is.
+    let mut spec = spec(&pair, "");
+    spec.network.topology = value("{ crossbar = { hosts = 2 } }");
+    spec.workload.as_mut().unwrap().jobs.push(value(&format!("{{ ranks = 1, {STEP} }}")));
+    let error = Simulation::build(&spec).err().expect("too many ranks").to_string();
+    assert!(error.contains("1 ranks need a host each, and 0 of 2 are left"), "{error}");
+}
+
+const STEP: &str = "steps = [{ compute = 5 }]";
+
+/// Hosts of the first job on a Dragonfly, in the order in which their ranks send.
+#[test]
+fn ranks_take_turns_over_routers() {
+    let mut spec = support::dragonfly(2, 4, 2);
+    spec.traffic = deroute::spec::Traffic::default();
+    spec.run = deroute::spec::Run::default();
+    spec.workload = Some(value(
+        "{ packet_size = 4, jobs = [{ ranks = 40, placement = 'round_robin',
+           steps = [{ exchange = { messages = [[0, 1, 4], [36, 39, 4]] } }] }] }",
+    ));
+    let outcome = completed(&spec);
+    let sends = |host: usize| outcome.arrays.injected_by_host[host] > 0.0;
+    // 36 routers of 2 hosts: rank 36 is the second one on the first router.
+    assert_eq!((0..72).filter(|host| sends(*host)).collect::<Vec<_>>(), [0, 1]);
+}
+
+/// A recorded program over an adaptive network, for any number of threads and partitions.
+#[test]
+fn the_division_changes_nothing() {
+    let mut spec = support::dragonfly(2, 4, 2);
+    spec.traffic = deroute::spec::Traffic::default();
+    spec.run = deroute::spec::Run::default();
+    spec.units = value("{ cycle = '10 ns', phit = '100 B' }");
+    spec.routing = value("{ ugal = {} }");
+    spec.workload = Some(value(&format!(
+        "{{ packet_size = 4, jobs = [{{ placement = {{ random = {{}} }},
+           protocol = {{ eager_limit = '2 KB' }},
+           trace = {{ file = '{}', compute = 0.01, wildcards = 'arrival' }} }}] }}",
+        data("mpi-trace/lammps-melt-16.tar.gz")
+    )));
+    let simulation = Simulation::build(&spec).unwrap_or_else(|error| panic!("{error}"));
+    let run = |threads, partitions| {
+        let options = RunOptions { threads, partitions: Some(partitions), ..RunOptions::default() };
+        simulation.run(&options, &mut |_| ControlFlow::Continue(())).expect("it ends")
+    };
+    let one = run(1, 1);
+    assert!(job(&one).finished && job(&one).messages.received > 4_480);
+    assert!(job(&one).replay.as_ref().unwrap().control_messages > 0);
+    for (threads, partitions) in [(1, 9), (2, 4)] {
+        assert_eq!(run(threads, partitions), one);
+    }
+}
