@@ -13,7 +13,7 @@ RUST := Cargo.toml Cargo.lock $(SOURCES) $(shell find crates -name Cargo.toml)
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large test-slurm dist docs bench stopping generate generated lock clean
+.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large test-tables-large test-slurm dist docs bench stopping interruptions generate generated lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -67,6 +67,12 @@ docs: $(VENV)/developed ## Build the documentation site into build/docs; warning
 
 test-slurm: $(VENV)/developed ## Run jobs under a Slurm of this machine, if there is one (minutes; needs root)
 	$(BIN)/python tools/slurm_cluster.py
+
+interruptions: $(VENV)/built ## Kill a run 100 times, terminate it 30 times: nothing is lost (minutes)
+	$(BIN)/python tools/interruptions.py
+
+test-tables-large: $(VENV)/built # A network of 300,024 hosts that routes by tables, within a gigabyte.
+	$(BIN)/python tools/tables_large.py
 
 bench: ## Measure the speed of the engine
 	cargo bench --locked --package deroute
