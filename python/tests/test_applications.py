@@ -11,10 +11,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import deroute
 from conftest import ROOT
 from deroute.cli import app
+from deroute.experiment import Experiment
+from deroute.plan import check_experiment
 from deroute.trace.text import CALLS
 
+APPLICATIONS = ROOT / "experiments" / "applications"
 TEXT = (ROOT / "docs" / "applications.md").read_text(encoding="utf-8")
 #: Open MPI is run by any user, with more ranks than there are cores.
 OPEN_MPI = {
@@ -28,7 +32,7 @@ def test_every_command_of_the_guide_works(tmp_path: Path, monkeypatch: pytest.Mo
     missing = [name for name in ("mpicc", "mpirun") if shutil.which(name) is None]
     if missing:
         pytest.skip(f"not tested: the guide to applications, for want of {', '.join(missing)}")
-    shutil.copytree(ROOT / "experiments" / "applications", tmp_path, dirs_exist_ok=True)
+    shutil.copytree(APPLICATIONS, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     for name, value in OPEN_MPI.items():
         monkeypatch.setenv(name, value)
@@ -41,7 +45,37 @@ def test_every_command_of_the_guide_works(tmp_path: Path, monkeypatch: pytest.Mo
             assert result.exit_code == 0, f"{command}: {result.output}"
         else:
             subprocess.run([program, *arguments], check=True)
-    assert (tmp_path / "matrix.png").stat().st_size > 1000
+    for picture in ("matrix.png", "timeline.png", "runs/heat/slowdown.png", "runs/heat/ranks.png"):
+        assert (tmp_path / picture).stat().st_size > 1000
+    results = deroute.load_results("runs/heat")
+    assert results.missing == []
+    assert results.frame["relative.slowdown"].min() >= 1
+
+
+def test_lammps_waits_for_a_slow_link() -> None:
+    experiment = Experiment.load(APPLICATIONS / "lammps-slow-link.toml")
+    assert len(check_experiment(experiment).points) == 27
+    times = {}
+    for point in experiment.points:
+        if point.labels["routing"] == "D-mod-K" and point.labels["seed"] == 1:
+            workload = deroute.simulate(point.spec).workload
+            assert workload is not None
+            assert workload.jobs[0].messages.sent == workload.jobs[0].messages.received == 10_422
+            times[point.labels["link"]] = workload.makespan
+    assert times["1"] < times["1/3"] < times["1/10"]
+
+
+def test_a_training_step_of_the_command_is_one_of_the_experiment(tmp_path: Path) -> None:
+    text = (APPLICATIONS / "train-70b.toml").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^#     deroute (.*)$", text, re.MULTILINE)
+    few = ["--set", "micro_batches=1", "--model-set", "layers=4"]
+    arguments = shlex.split(command.replace("--to train-70b", f"--to {tmp_path / 'train-70b'}"))
+    assert CliRunner().invoke(app, [*arguments, *few]).exit_code == 0
+    (tmp_path / "train-70b.toml").write_text(text)
+    experiment = Experiment.load(tmp_path / "train-70b.toml")
+    check_experiment(experiment)
+    outcome = deroute.simulate(next(iter(experiment.points)).spec)
+    assert outcome.verdict.state == "completed"
 
 
 def test_every_call_is_described() -> None:

@@ -25,6 +25,7 @@ from deroute.figures import (
     path_mix,
     pauses,
     queues,
+    ranks,
     stream_loads,
     throughput,
     transient,
@@ -64,6 +65,7 @@ CATALOGUE: Mapping[str, FigureKind] = {
         queues.KIND,
         pauses.KIND,
         stream_loads.KIND,
+        ranks.KIND,
     )
 }
 
