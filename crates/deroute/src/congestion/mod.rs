@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use feedback::{Every, Feedback};
-pub(crate) use qcn::{GrowthSince, Victim};
+pub(crate) use qcn::{GrowthSince, SampledQueue, Victim};
 
 use crate::catalogue::catalogue;
 use crate::spec::{Scale, SpecError};
@@ -43,6 +43,8 @@ pub(crate) struct SamplePlan {
     pub(crate) since: GrowthSince,
     /// Probability that a sample is told, in parts of 2^32.
     pub(crate) share: u64,
+    /// Which queues are sampled.
+    pub(crate) queue: SampledQueue,
     /// Outputs to hosts are sampled.
     pub(crate) ejection: bool,
 }
@@ -66,6 +68,10 @@ pub(crate) struct Setting {
     pub(crate) output_queues: bool,
     /// Most phits of a class that may wait at an output.
     pub(crate) longest: u32,
+    /// Most phits that an input buffer holds.
+    pub(crate) longest_input: u64,
+    /// Input buffers are counted, and hold packets until they cross the switch.
+    pub(crate) counted_inputs: bool,
     /// Pauses silence all classes of a link.
     pub(crate) whole_link: bool,
 }

@@ -1,7 +1,8 @@
 //! Congestion point of quantized congestion notification (QCN).
 //!
 //! # What it does
-//! Samples the queue of a class at an output, packets that wait there and one that enters: each time that
+//! Samples the queue of a class at an output, packets that wait there and one that enters (or what an input
+//! buffer holds of a class, where a link from another router ends): each time that
 //! some data, packets or cycles have passed. The feedback is the length beyond `q_eq` and `w` times the
 //! growth since it was seen last, in 6 bits of the largest possible value, `q_eq` (1 + 2 `w`). If it is not
 //! 0, a notification goes to the source of a packet, by `notification_share` of the cases. The interval to
@@ -21,12 +22,15 @@
 //! interval at feedback 0; `law`: `table` (default), `linear` or `constant`; `jitter` of an interval (default
 //! 0.15); `victim`, whose source is told: the `arriving` packet (default), a `random` one of the queue, or
 //! the `oldest`; `growth` since the last `sample` (default) or since the last `notification`;
-//! `notification_share`, a probability (default 1); `ejection`, whether outputs to hosts are congestion
+//! `notification_share`, a probability (default 1); `queue`, whose queues are sampled: those of an `output`
+//! (default) or `input`; `ejection`, whether outputs to hosts are congestion
 //! points (default true); `notifications`: their `class` (default the highest), `size` on the wire (default
 //! 84 B: 64 B with preamble and gap), and `path`: `minimal` (default), or `random-up` a fat tree.
 //!
 //! # Limits
-//! Only what waits at an output counts, behind the crossbar: a switch that has no queues there is refused.
+//! At an output only what waits there counts, behind the crossbar: a switch that has no queues there is refused.
+//! Inputs need a flow control that counts what they hold, as PFC does, and a switch whose packets give
+//! their memory back when they cross it.
 //! A notification that finds no room is lost, and counted. Hosts react if they have a reaction point
 //! (`network.nic.reaction_point`).
 //!
@@ -58,6 +62,8 @@ pub struct QcnSpec {
     pub law: SampleLaw,
     /// Largest deviation of an interval from its mean, as a share of it, 0 to 1. Default 0.15.
     pub jitter: f64,
+    /// Whose queues are sampled. Default `output`.
+    pub queue: SampledQueue,
     /// The packet whose source is told. Default `arriving`.
     pub victim: Victim,
     /// Since when a queue has grown. Default `sample`.
@@ -80,6 +86,17 @@ pub enum SampleBy {
     Packets(u32),
     /// So much time passes: cycles or a time. Each packet that enters counts as one cycle more.
     Cycles(Quantity),
+}
+
+/// Whose queues are sampled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SampledQueue {
+    /// Those of an output, of each class of service.
+    #[default]
+    Output,
+    /// Those of an input behind a link between routers, of each class of service: all its VCs together.
+    Input,
 }
 
 /// How the interval between samples follows from the feedback.
@@ -157,6 +174,7 @@ impl Default for QcnSpec {
             sample: SampleBy::Bytes("150 KB".into()),
             law: SampleLaw::Table,
             jitter: 0.15,
+            queue: SampledQueue::Output,
             victim: Victim::Arriving,
             growth: GrowthSince::Sample,
             notification_share: 1.0,
@@ -221,7 +239,18 @@ pub(crate) fn plan(spec: &QcnSpec, setting: &Setting) -> Result<CongestionPlan, 
         Err(SpecError::new(at(key), message).choices([choice]))
     };
     let q_eq = setting.scale.phits_up(&at("q_eq"), &spec.q_eq)?;
-    let longest = setting.longest;
+    let longest = match spec.queue {
+        SampledQueue::Output => setting.longest,
+        SampledQueue::Input if setting.counted_inputs => {
+            setting.longest_input.min(u32::MAX.into()) as u32
+        }
+        SampledQueue::Input => {
+            let message = "nobody counts what the inputs of these switches hold".to_owned();
+            let choices =
+                ["output", "network.flow_control.pfc with network.switch.combined_queued"];
+            return Err(SpecError::new(at("queue"), message).choices(choices));
+        }
+    };
     let q_eq = match u32::try_from(q_eq) {
         Ok(q_eq) if (1..=longest.min(1 << 30)).contains(&q_eq) => q_eq,
         _ => {
@@ -252,6 +281,7 @@ pub(crate) fn plan(spec: &QcnSpec, setting: &Setting) -> Result<CongestionPlan, 
         since: spec.growth,
         // Exact: scaling by a power of two does not round.
         share: (spec.notification_share * 2f64.powi(32)) as u64,
+        queue: spec.queue,
         ejection: spec.ejection,
     }))
 }

@@ -92,6 +92,7 @@ impl<M: Machine> Datapath<M> {
             let queue = core.injection_queue(port, vc);
             agents.note_injection((port, vc), queue, Injection::Entered, packet.header);
         }
+        M::Egress::arrived(self, (port, vc), index);
         index
     }
 

@@ -118,6 +118,10 @@ pub(crate) trait Egress: Sized + Send {
     /// Takes a packet that the crossbar begins to bring; returns the cycle in which it leaves, if that is known.
     fn take<M: Machine<Egress = Self>>(path: &mut Datapath<M>, grant: &Grant) -> Option<Cycle>;
 
+    /// A packet has arrived at an input, in a VC, and is not in its queue yet.
+    #[inline(always)]
+    fn arrived<M: Machine<Egress = Self>>(_path: &mut Datapath<M>, _at: (u32, u8), _packet: u32) {}
+
     /// Takes a packet from a host, if hosts have a link of their own.
     fn inject<M: Machine<Egress = Self>>(path: &mut Datapath<M>, entering: Entering);
 

@@ -6,8 +6,8 @@
 
 use super::header::Header;
 use super::ladder::Hop;
-use super::{Follows, Injection, Message, Queue, Queues, RouterView, Watches};
-use crate::ids::{Cycle, RouterId, VcId};
+use super::{Follows, Injection, Message, Notification, Queue, Queues, RouterView, Watches};
+use crate::ids::{Cycle, PortId, RouterId, VcId};
 
 /// Declares [`Routing`] and [`Wrapper`]: of the one hook that every algorithm and every wrapper writes, those
 /// that every wrapper writes, and those that are passed on.
@@ -172,6 +172,12 @@ hooks! {
         /// Something happened to a packet in an injection queue. Entering packets are seen before the
         /// heads of the cycle are routed, blocked ones after all grants of the cycle.
         fn injection(&mut self, _queue: Queue, _event: Injection, _header: &Header) {}
+
+        /// A notification of congestion was made by a router, or granted an output there.
+        fn notified(&mut self, _told: &Notification) {}
+
+        /// A packet left a router by a port for another one.
+        fn sent(&mut self, _router: RouterId, _port: PortId) {}
 
         /// Names of the values that [`Routing::read`] gives for each router.
         fn gauges(&self) -> Vec<String> {

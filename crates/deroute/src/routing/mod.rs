@@ -144,6 +144,38 @@ pub struct Watches {
     pub blocked: bool,
     /// What of the flow control it decides by.
     pub signal: Option<Signal>,
+    /// [`Routing::notified`]; needs congestion points that send notifications.
+    pub notifications: bool,
+    /// [`Routing::sent`]; needs switches with queues at their outputs.
+    pub departures: bool,
+}
+
+/// What a router learns from a notification of congestion that it makes, or that passes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notification {
+    /// The router.
+    pub router: RouterId,
+    /// The port by which it came; where it was made, the one whose queue is too long.
+    pub port: PortId,
+    /// It was made here, because of such a queue.
+    pub made: Option<Made>,
+    /// It is for a host of this router.
+    pub ends: bool,
+    /// Router and port of the destination of the packet that it tells of.
+    pub to: (RouterId, PortId),
+    /// 1 to 63.
+    pub feedback: u8,
+    /// The current cycle.
+    pub now: Cycle,
+}
+
+/// Where a queue is that is too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// At an output.
+    AtOutput,
+    /// At an input.
+    AtInput,
 }
 
 /// What a flow control tells a routing.
@@ -268,6 +300,10 @@ catalogue! {
     MarBp => mar_bp::MarBpSpec,
     /// By forwarding tables.
     Table => table::TableSpec,
+    /// QCN-Switch: minimal with a probability that follows notifications of congestion.
+    QcnSwitch => qcn_switch::QcnSwitchSpec,
+    /// Switch AR: up a fat tree by the port with the least congestion that notifications tell of.
+    SwitchAr => switch_ar::SwitchArSpec,
 }
 
 /// The next hop of a packet whose path is decided: towards the intermediate router in phase A,

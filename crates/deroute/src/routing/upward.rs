@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{
-    AgentFactory, Fabric, Header, Hop, Plan, RouterView, Routing, Signal, VcNeed, Watches,
-    require_tree,
+    AgentFactory, Fabric, Header, Hop, Notification, Plan, RouterView, Routing, Signal, VcNeed,
+    Watches, require_tree,
 };
-use crate::ids::{RouterId, VcId};
+use crate::ids::{Cycle, RouterId, VcId};
 use crate::spec::SpecError;
 use crate::topology::{Step, Tree};
 
@@ -41,6 +41,22 @@ pub(super) trait Climb: Send {
     fn signal(&self) -> Option<Signal> {
         None
     }
+
+    /// Does it want [`Climb::notified`]?
+    fn follows_notifications(&self) -> bool {
+        false
+    }
+
+    /// See [`Routing::notified`].
+    fn notified(&mut self, _tree: &Tree, _told: &Notification) {}
+
+    /// See [`Routing::gauges`].
+    fn gauges(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// See [`Routing::read`].
+    fn read(&mut self, _router: RouterId, _now: Cycle, _values: &mut Vec<f64>) {}
 
     /// See [`Routing::deeds`].
     fn deeds(&self) -> Vec<(&'static str, u64)> {
@@ -78,8 +94,21 @@ impl<C: Climb> Routing for Upward<C> {
 
     fn watches(&self) -> Watches {
         let redecides = self.climb.redecides();
-        let signal = self.climb.signal();
-        Watches { reconsiders: redecides, transit: redecides, signal, ..Watches::default() }
+        let (signal, notifications) = (self.climb.signal(), self.climb.follows_notifications());
+        let (reconsiders, transit) = (redecides, redecides);
+        Watches { reconsiders, transit, signal, notifications, ..Watches::default() }
+    }
+
+    fn notified(&mut self, told: &Notification) {
+        self.climb.notified(&self.tree, told);
+    }
+
+    fn gauges(&self) -> Vec<String> {
+        self.climb.gauges()
+    }
+
+    fn read(&mut self, router: RouterId, now: Cycle, values: &mut Vec<f64>) {
+        self.climb.read(router, now, values);
     }
 
     fn deeds(&self) -> Vec<(&'static str, u64)> {

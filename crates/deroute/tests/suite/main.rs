@@ -12,6 +12,7 @@ mod congestion_point;
 mod crossbar_of;
 mod equality;
 mod ethernet;
+mod notified;
 mod pauses;
 mod permutations;
 mod pinned;

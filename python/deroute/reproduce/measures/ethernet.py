@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -145,6 +147,14 @@ def rates(evidence: Evidence, of: str) -> list[Estimate]:
     return [Estimate(share) for share in (*shares, math.fsum(shares))]
 
 
+def setting(evidence: Evidence, routing: str, path: str, times: float = 1.0) -> list[Estimate]:
+    """A number in the spec of a named routing, which the engine takes, without its unit."""
+    spec = evidence.spec(routing=routing)
+    evidence.engine().check(spec)
+    found = functools.reduce(lambda table, key: table[key], path.split("."), json.loads(spec))
+    return [Estimate(times * float(str(found).split()[0]))]
+
+
 def tree_size(evidence: Evidence, topology: Mapping[str, Any]) -> list[Estimate]:
     """Hosts and switches of a topology, counted from its wiring."""
     wiring = wired(topology, evidence.engine().topology).wiring
@@ -243,6 +253,7 @@ MEASURES = (
     victims_advantage,
     queue_ratio,
     rates,
+    setting,
     tree_size,
     most_classes,
     parents,

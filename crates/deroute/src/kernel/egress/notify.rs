@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Fixed;
 use super::output_queues::{OutputQueues, Waiting};
 use super::sampling::{Sampling, Told};
-use crate::ids::{PortId, VcId};
+use crate::ids::{PortId, RouterId, VcId};
 use crate::kernel::agents::Agents;
 use crate::kernel::books::Books;
 use crate::kernel::control::Control;
@@ -16,7 +16,7 @@ use crate::kernel::core::packet::Packet;
 use crate::kernel::core::ports::{Link, OutputRequest, PortKind};
 use crate::kernel::hosts::Hosts;
 use crate::kernel::sensed::SensedQueues;
-use crate::routing::{Header, Hop, RouterView};
+use crate::routing::{Header, Hop, Notification, RouterView};
 
 /// The switches of a partition, as far as one takes part that makes a packet.
 pub(super) struct Switches<'a, C, H, B> {
@@ -49,6 +49,32 @@ pub(super) fn unload(hosts: &mut impl Hosts, packet: &Packet) -> Option<Notice> 
     }
 }
 
+/// The agent of a router learns of a notification that has been granted an output there, to its host or not.
+pub(super) fn pass(
+    core: &Core,
+    agents: &mut Agents,
+    hosts: &mut impl Hosts,
+    (grant, ends): (&Grant, bool),
+) {
+    let word = core.pool[grant.packet].packet.host_word;
+    let Some(PartOf::Notice(notice)) = hosts.cargo_mut().map(|cargo| cargo.get(word).part_of)
+    else {
+        return;
+    };
+    let Notice { to, feedback, .. } = notice;
+    let (router, port) = (RouterId(core.first_router + grant.router), PortId(grant.in_port));
+    let made = None;
+    agents.routing.notified(&Notification {
+        router,
+        port,
+        made,
+        ends,
+        to,
+        feedback,
+        now: core.now,
+    });
+}
+
 impl<C: Control, H: Hosts, B: Books> Switches<'_, C, H, B> {
     /// Puts a notification into the queue of its path, if there is room.
     fn send(&mut self, sampling: &mut Sampling, told: &Told) {
@@ -61,6 +87,18 @@ impl<C: Control, H: Hosts, B: Books> Switches<'_, C, H, B> {
         let notice = Notice { to, class: told.class, feedback: told.feedback };
         let source = cargo.get(host_word).source;
         let (home, port) = model.topology.home_of(source);
+        if self.agents.watches.notifications {
+            let state = &self.core.routers[self.core.outputs[told.port as usize].router as usize];
+            self.agents.routing.notified(&Notification {
+                router: state.id,
+                port: PortId((told.port - state.port_base) as u16),
+                made: Some(told.made),
+                ends: state.id == home,
+                to,
+                feedback: told.feedback,
+                now: self.core.now,
+            });
+        }
         let mut header = Header::new(home);
         let vc = plan.class * self.queues.plan.schemes;
         let hop = self.next_hop((sampling, told.port), (&mut header, port), (vc, plan.size));

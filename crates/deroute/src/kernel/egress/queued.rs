@@ -12,7 +12,7 @@ use super::sampling::Sampling;
 use super::schedule::{Candidate, Schedule, Turn};
 use super::silence::{SilenceBins, SilenceRecord, Silences};
 use crate::congestion::CongestionPlan;
-use crate::ids::Cycle;
+use crate::ids::{Cycle, PortId, RouterId};
 use crate::kernel::books::Books;
 use crate::kernel::control::{Control, PauseFrame};
 use crate::kernel::core::Core;
@@ -23,7 +23,7 @@ use crate::kernel::core::packet::{BufferId, Flight, NONE};
 use crate::kernel::core::ports::{Output, OutputRequest, PortKind};
 use crate::kernel::core::wheel::Wheel;
 use crate::kernel::hosts::{Entering, Hosts};
-use crate::kernel::machine::{Datapath, Departing, Egress, Machine};
+use crate::kernel::machine::{Datapath, Departing, Egress, Machine, Matching};
 use crate::kernel::model::Model;
 use crate::probe::limits::LimitRecord;
 use crate::probe::marks::MarkRecord;
@@ -222,6 +222,12 @@ impl Queued {
             control.release(core, (input, upstream), vc, request.size);
         }
         books.departed(core, agents, (port, request));
+        if kind == PortKind::Link && agents.watches.departures {
+            let router = core.outputs[port as usize].router;
+            let base = core.routers[router as usize].port_base;
+            let id = RouterId(core.first_router + router);
+            agents.routing.sent(id, PortId((port - base) as u16));
+        }
         let arrival = now + downstream.latency;
         let notices = egress.queues.plan.notices;
         if kind == PortKind::Host
@@ -311,9 +317,9 @@ impl Egress for Queued {
     }
 
     fn take<M: Machine<Egress = Self>>(path: &mut Datapath<M>, grant: &Grant) -> Option<Cycle> {
-        let Datapath { core, control, egress, agents, .. } = path;
+        let Datapath { core, control, egress, agents, hosts, .. } = path;
         let ready = ready(core, grant);
-        let Core { outputs, credits, model, collector, .. } = &mut *core;
+        let Core { outputs, collector, .. } = &mut *core;
         let output = &mut outputs[grant.out as usize];
         let size = u32::from(grant.request.size);
         output.busy_until = grant.write_until;
@@ -326,10 +332,16 @@ impl Egress for Queued {
         let to_host = output.kind == PortKind::Host;
         // At its host a packet has no VC, but it has a class.
         let vc = if to_host { grant.in_vc % egress.queues.plan.flows } else { grant.request.vc };
-        match egress.queues.plan.notifies(vc) {
+        let notifies = egress.queues.plan.notifies(vc);
+        match notifies {
             true => collector.notices.received += u64::from(to_host),
             false => collector.delivered += u64::from(to_host),
         }
+        if notifies && agents.watches.notifications {
+            notify::pass(core, agents, hosts, (grant, to_host));
+        }
+        let Core { outputs, credits, model, .. } = &mut *core;
+        let output = &mut outputs[grant.out as usize];
         let taken = if to_host { 0 } else { size };
         control.take(model, output, credits, (grant.out, grant.request.vc, taken));
         let held = (egress.queues.plan.holds_input && !grant.injection)
@@ -354,6 +366,14 @@ impl Egress for Queued {
             path.leave_input(grant);
         }
         None
+    }
+
+    fn arrived<M: Machine<Egress = Self>>(path: &mut Datapath<M>, at: (u32, u8), packet: u32) {
+        let Datapath { core, control, egress, .. } = path;
+        if let Some(sampling) = &mut egress.sampling {
+            let voqs = <M::Matching as Matching<M>>::VOQS;
+            sampling.arrive(core, &*control, (&egress.queues.plan, voqs), (at, packet));
+        }
     }
 
     fn inject<M: Machine<Egress = Self>>(path: &mut Datapath<M>, (packet, to): Entering) {

@@ -1,31 +1,33 @@
-//! Samples of the queues at the outputs (QCN).
+//! Samples of the queues at the outputs, or at the inputs (QCN).
 //!
-//! Every output has a random stream of its own, and what its samples say is told at the end of the cycle, so that
+//! Every port has a random stream of its own, and what its samples say is told at the end of the cycle, so that
 //! nothing depends on how the network is divided.
 
 use super::output_queues::OutputQueues;
-use crate::congestion::{Every, GrowthSince, SamplePlan, Victim};
+use crate::congestion::{Every, GrowthSince, SamplePlan, SampledQueue, Victim};
 use crate::ids::Cycle;
+use crate::kernel::control::Control;
 use crate::kernel::core::Core;
 use crate::kernel::core::packet::NONE;
 use crate::kernel::core::ports::PortKind;
-use crate::kernel::model::Model;
+use crate::kernel::model::{EgressModel, Model};
 use crate::probe::notices::NoticeRecord;
 use crate::rng::Stream;
+use crate::routing::Made;
 
 /// The congestion points of a partition.
 pub(super) struct Sampling {
     plan: SamplePlan,
     classes: usize,
-    /// One for each output.
+    /// One for each port.
     streams: Vec<Stream>,
-    /// `classes` for each output.
+    /// `classes` for each port.
     points: Vec<Point>,
     /// What is to be told in this cycle.
     told: Vec<Told>,
 }
 
-/// The queue of a class at an output.
+/// The queue of a class at a port.
 #[derive(Clone, Copy, Default)]
 struct Point {
     /// Phits, packets or cycles until the next sample.
@@ -39,8 +41,9 @@ struct Point {
 
 /// A sample that is told.
 pub(super) struct Told {
-    /// The output, and the class of the victim with those of its queuing scheme.
+    /// The port, the side of it, and the class of the victim with those of its queuing scheme.
     pub(super) port: u32,
+    pub(super) made: Made,
     pub(super) class: u8,
     pub(super) feedback: u8,
     /// The place of the victim in the pool.
@@ -48,7 +51,7 @@ pub(super) struct Told {
 }
 
 impl Sampling {
-    /// For the outputs of a partition and so many classes.
+    /// For the ports of a partition and so many classes.
     pub(super) fn new(plan: SamplePlan, core: &Core, classes: u8) -> Self {
         let mut streams = super::marking::streams(core);
         let mut points = Vec::with_capacity(streams.len() * usize::from(classes));
@@ -113,7 +116,8 @@ impl Sampling {
     ) {
         let at = (port, queues.plan.class_of(vc));
         let ejects = core.outputs[port as usize].kind == PortKind::Host;
-        if queues.plan.notifies(vc) || ejects && !self.plan.ejection {
+        let elsewhere = self.plan.queue == SampledQueue::Input;
+        if elsewhere || queues.plan.notifies(vc) || ejects && !self.plan.ejection {
             return;
         }
         if !self.is_due(at, core.now, core.pool[packet].packet.size) {
@@ -130,7 +134,45 @@ impl Sampling {
             }
         };
         let class = vc % queues.plan.flows;
-        self.told.push(Told { port, class, feedback, victim });
+        self.told.push(Told { port, made: Made::AtOutput, class, feedback, victim });
+    }
+
+    /// A packet has arrived in a VC of an input, whose congestion point may look at what it holds of the class of the
+    /// packet.
+    #[inline]
+    pub(super) fn arrive(
+        &mut self,
+        core: &Core,
+        control: &impl Control,
+        (plan, voqs): (&EgressModel, bool),
+        ((port, vc), packet): ((u32, u8), u32),
+    ) {
+        let link = core.inputs[port as usize].kind == PortKind::Link;
+        if self.plan.queue == SampledQueue::Output || !link || plan.notifies(vc) {
+            return;
+        }
+        let at = (port, plan.class_of(vc));
+        if !self.is_due(at, core.now, core.pool[packet].packet.size) {
+            return;
+        }
+        let own = (0..core.inputs[port as usize].vcs).filter(|vc| plan.class_of(*vc) == at.1);
+        let held = own.clone().filter_map(|vc| control.buffered(core, port, vc)).sum();
+        let Some(feedback) = self.sample(at, held) else { return };
+        let others = || own.clone().flat_map(|vc| waiting(core, (port, vc), voqs));
+        let victim = match self.plan.victim {
+            Victim::Arriving => packet,
+            Victim::Oldest => {
+                let oldest = others().min_by_key(|index| core.pool[*index].arrival);
+                oldest.unwrap_or(packet)
+            }
+            Victim::Random => {
+                let many = others().count() as u32 + 1;
+                let drawn = self.streams[port as usize].below(many) as usize;
+                others().nth(drawn).unwrap_or(packet)
+            }
+        };
+        let (made, class) = (Made::AtInput, vc % plan.flows);
+        self.told.push(Told { port, made, class, feedback, victim });
     }
 
     /// Is there anything to be told?
@@ -139,7 +181,7 @@ impl Sampling {
         !self.told.is_empty()
     }
 
-    /// What is to be told in this cycle, outputs in ascending order; to be given back with [`Sampling::told`].
+    /// What is to be told in this cycle, ports in ascending order; to be given back with [`Sampling::told`].
     pub(super) fn take_told(&mut self) -> Vec<Told> {
         let mut told = std::mem::take(&mut self.told);
         told.sort_by_key(|told| told.port);
@@ -152,19 +194,19 @@ impl Sampling {
         self.told = told;
     }
 
-    /// The random stream of an output.
+    /// The random stream of a port.
     pub(super) fn stream(&mut self, port: u32) -> &mut Stream {
         &mut self.streams[port as usize]
     }
 
-    /// A notification about the queue of a class at an output is sent, or finds no room.
+    /// A notification about the queue of a class at a port is sent, or finds no room.
     pub(super) fn count(&mut self, (port, class): (u32, u8), fits: bool) {
         let record = &mut self.point(port, class).record;
         record.sent += u64::from(fits);
         record.dropped += u64::from(!fits);
     }
 
-    /// What the samples of an output found, class by class.
+    /// What the samples of a port found, class by class.
     pub(super) fn records(&self, port: u32) -> impl Iterator<Item = NoticeRecord> {
         let points = &self.points[port as usize * self.classes..][..self.classes];
         points.iter().map(|point| point.record)
@@ -181,6 +223,15 @@ fn occupants<'a>(
     queues.queues_of_class(port, class).flat_map(move |queue| {
         std::iter::successors(some(queue.head), move |index| some(core.pool[*index].next))
     })
+}
+
+/// The packets in the queues of a VC of an input, which may have one for each output.
+fn waiting(core: &Core, (port, vc): (u32, u8), voqs: bool) -> impl Iterator<Item = u32> + '_ {
+    let input = &core.inputs[port as usize];
+    let count = if voqs { core.ports(input.router).len() } else { 1 };
+    let first = input.queues as usize + usize::from(vc);
+    let queues = (0..count).map(move |voq| &core.queues[first + voq * usize::from(input.vcs)]);
+    queues.flat_map(|queue| core.packets(queue).map(|(index, _)| index))
 }
 
 /// The packet of a class at a port that can leave before all others.

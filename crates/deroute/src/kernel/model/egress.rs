@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::links;
-use crate::congestion::{self, CongestionPlan, NoticePlan};
+use crate::congestion::{self, CongestionPlan, CongestionPoint, NoticePlan};
 use crate::control::{LinkClass, PausePlan};
 use crate::ids::{PortId, RouterId};
 use crate::kernel::egress::schedule::Schedule;
@@ -71,6 +71,8 @@ impl EgressModel {
             output_queues: !has_no_output_queues(switch),
             longest: longest(topology, (links, nic), switch, pause.is_some()),
             whole_link: pause.is_some_and(|plan| plan.whole_link),
+            longest_input: links.iter().map(|link| link.memory()).max().unwrap_or(0),
+            counted_inputs: pause.is_some() && !switch.holds_input,
         };
         let point = network.congestion_point.as_ref();
         let congestion_point = point.map(|point| congestion::build(point, &setting)).transpose()?;
@@ -124,6 +126,11 @@ impl EgressModel {
     pub(crate) fn notifies(&self, vc: u8) -> bool {
         self.notices.is_some_and(|notices| notices.class == self.class_of(vc))
     }
+}
+
+/// Does a congestion point send no notifications?
+fn is_silent(point: &CongestionPoint) -> bool {
+    !matches!(point, CongestionPoint::Qcn(_))
 }
 
 /// Most phits of a class that may wait at an output: in its own memory, or in that of all inputs.
@@ -204,6 +211,11 @@ pub(super) fn check(
             return refuse("network.flow_control", message, &["network.flow_control.credits"]);
         }
         _ => {}
+    }
+    if agent.watches().notifications && network.congestion_point.as_ref().is_none_or(is_silent) {
+        let message = "this routing follows notifications, and nobody sends any";
+        let choices = ["network.congestion_point.qcn"];
+        return refuse("network.congestion_point", message, &choices);
     }
     let Some(plan) = pause else {
         if nic {

@@ -48,3 +48,73 @@ const PAUSES: &[Row<'_>] = &[
 fn pauses() {
     check(PAUSES);
 }
+
+const CLASSES: (&str, &str) = ("network.classes", "{ count = 2 }");
+const QCN: &str = "network.congestion_point.qcn";
+const POINT: (&str, &str) = (QCN, "{ q_eq = 9 }");
+
+const NOTIFICATIONS: &[Row<'_>] = &[
+    (
+        &[("routing", "{ qcn_switch = {} }")],
+        "network.congestion_point",
+        &["nobody sends any", "network.congestion_point.qcn"],
+    ),
+    (
+        &[
+            ("routing", "{ qcn_switch = {} }"),
+            ("network.congestion_point", "{ ecn = { kmin = 1, kmax = 2 } }"),
+        ],
+        "network.congestion_point",
+        &["nobody sends any"],
+    ),
+    (
+        &[("routing", "{ switch_ar = {} }"), POINT, CLASSES],
+        "routing.switch_ar",
+        &["no fat tree", "kary_tree"],
+    ),
+    (
+        &[("routing", "{ switch_ar = { share = 1.5 } }"), POINT, CLASSES],
+        "routing.switch_ar.share",
+        &["1.5 is no share", "0 to 1"],
+    ),
+    (
+        &[("routing", "{ switch_ar = { timer = 0 } }"), POINT, CLASSES],
+        "routing.switch_ar.timer",
+        &["0"],
+    ),
+    (
+        &[("routing", "{ qcn_switch = { limit = 0.0 } }"), POINT, CLASSES],
+        "routing.qcn_switch.limit",
+        &["0 is out of range"],
+    ),
+    (
+        &[("routing", "{ qcn_switch = { increase = 101.0 } }"), POINT, CLASSES],
+        "routing.qcn_switch.increase",
+        &["101 is out of range", "0 to 100"],
+    ),
+    (
+        &[("routing", "{ qcn_switch = { upper = nan } }"), POINT, CLASSES],
+        "routing.qcn_switch.upper",
+        &["NaN is out of range", "0 to 63"],
+    ),
+    (
+        &[("routing", "{ qcn_switch = { packets = 0 } }"), POINT, CLASSES],
+        "routing.qcn_switch.packets",
+        &["0 is none", "1 and more"],
+    ),
+    (
+        &[("routing", "{ qcn_switch = { alternatives = 0 } }"), POINT, CLASSES],
+        "routing.qcn_switch.alternatives",
+        &["0 is none"],
+    ),
+    (
+        &[(QCN, "{ q_eq = 9, queue = 'input' }"), CLASSES],
+        "network.congestion_point.qcn.queue",
+        &["nobody counts", "output", "pfc"],
+    ),
+];
+
+#[test]
+fn notifications() {
+    check(NOTIFICATIONS);
+}

@@ -6,8 +6,8 @@ use deroute::spec::{FlowControl, Queuing, Routing, Switch};
 use schemars::{JsonSchema, SchemaGenerator};
 
 use crate::support::catalogue::{
-    FLOW_CONTROLS, GRAPH_ROUTINGS, HOLDING_SWITCHES, LATTICE_ROUTINGS, PAUSES, QUEUINGS, ROUTINGS,
-    SWITCHES, TABLE_ROUTINGS, TREE_ROUTINGS, WIDE_QUEUINGS,
+    FLOW_CONTROLS, GRAPH_ROUTINGS, HOLDING_SWITCHES, LATTICE_ROUTINGS, NOTIFIED, PAUSES, QUEUINGS,
+    ROUTINGS, SWITCHES, TABLE_ROUTINGS, TREE_ROUTINGS, WIDE_QUEUINGS,
 };
 use crate::support::value;
 
@@ -36,6 +36,7 @@ fn every_entry_is_in_a_table() {
     complete(SWITCHES.into_iter().chain(HOLDING_SWITCHES), Switch::name);
     complete(FLOW_CONTROLS.into_iter().chain(PAUSES), FlowControl::name);
     complete(QUEUINGS.into_iter().flatten().chain(WIDE_QUEUINGS), Queuing::name);
-    let routings = ROUTINGS.into_iter().chain(LATTICE_ROUTINGS).chain(TREE_ROUTINGS);
+    let routings =
+        ROUTINGS.into_iter().chain(LATTICE_ROUTINGS).chain(TREE_ROUTINGS).chain(NOTIFIED);
     complete(routings.chain(GRAPH_ROUTINGS).chain(TABLE_ROUTINGS), Routing::name);
 }

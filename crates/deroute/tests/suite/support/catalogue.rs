@@ -312,6 +312,23 @@ pub const TABLE_NETWORK: &str = "{ graph = { hosts = 1, edges = [[0, 1]] } }";
 pub const TABLE_ROUTINGS: [&str; 1] =
     ["{ table = { rules = \"router,destination,ports\\n0,0,0\\n0,1,1\\n1,0,1\\n1,1,0\\n\" } }"];
 
+/// Routings that follow notifications of congestion: of a Dragonfly and a lattice, and of a fat tree.
+pub const NOTIFIED: [&str; 11] = [
+    "{ qcn_switch = {} }",
+    "{ qcn_switch = { feedback = 'base', vc_use = 'compact' } }",
+    "{ qcn_switch = { feedback = 'base', source_processing = 'same', packets = 5, limit = 0.01 } }",
+    "{ qcn_switch = { source_processing = 'base', alternatives = 2, upper = 5.0 } }",
+    "{ qcn_switch = { upper = 2.0, lower = 1.0, decay = 200, least = 10.0, \
+       decrease_law = 'subtractive', increase_law = 'multiplicative', \
+       source_processing = 'same' } }",
+    "{ switch_ar = {} }",
+    "{ switch_ar = { level = 'last', timer = 300 } }",
+    "{ switch_ar = { level = 'flag', aging = 'reset', timer = 500 } }",
+    "{ switch_ar = { level = 'recent', aging = 'never' } }",
+    "{ switch_ar = { share = 0.3, timer = 400 } }",
+    "{ switch_ar = { at = 'source', timer = 400 } }",
+];
+
 /// Queuing schemes; the first is none.
 pub const QUEUINGS: [Option<&str>; 5] = [
     None,
