@@ -93,7 +93,8 @@ def test_a_typed_result() -> None:
     assert scalars["workload.jobs.a.time"] == outcome.workload.job("a").time
     assert "workload.jobs.job2.messages.latency.p99" in scalars
     ranks, iterations = outcome.to_polars("ranks"), outcome.to_polars("iterations")
-    assert ranks.columns == ["job", "rank", "end", "computed"]
+    split = ["collective", "receive", "send", "wait"]
+    assert ranks.columns == ["job", "rank", "end", "computed", *split]
     assert (ranks.height, iterations.height) == (13, 3)
 
 

@@ -35,8 +35,8 @@
 //!
 //! [`guide`] has an example for each concept.
 //!
-//! The crate reads no files, keeps no clock, prints nothing, and starts no threads but those it is
-//! given. The same spec gives the same bytes for any number of threads and partitions.
+//! The crate reads no files but the traces that a workload names, keeps no clock, prints nothing, and
+//! starts no threads but those it is given. The same spec gives the same bytes for any number of threads and partitions.
 
 mod catalogue;
 mod congestion;
