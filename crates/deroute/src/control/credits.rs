@@ -38,9 +38,9 @@ pub struct CreditsSpec {}
 
 /// Checks the buffers.
 pub(crate) fn plan(_: &CreditsSpec, setting: &Setting<'_>) -> Result<ControlPlan, SpecError> {
-    shared::check(setting)?;
-    for (name, link) in setting.names.iter().zip(setting.links) {
-        holds(link.reserve(), setting.largest, format!("network.links.{name}.buffer"))?;
+    if let Some(link) = &setting.link {
+        shared::check(link, setting)?;
+        holds(link.reserve(), setting.largest, format!("{}.buffer", setting.at))?;
     }
     Ok(ControlPlan::Credits { atomic: setting.atomic })
 }

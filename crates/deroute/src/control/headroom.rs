@@ -6,10 +6,58 @@
 //! the wire, travels, and is obeyed after the response time of the sender, whose last packet travels
 //! as well. And a packet that has begun ends. Frames of other VCs may be ahead of it.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::memory::{self, SharedBufferSpec, SharedPlan};
 use super::{LinkClass, Setting};
 use crate::ids::Cycle;
 use crate::spec::{Quantity, SpecError};
+
+/// Parameters of PAUSE, whose limits are those of a port, and of priority flow control, where they are those of a VC.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PauseParameters {
+    /// The sender is told to be silent when the buffer holds more than this: phits, or an amount of
+    /// data. Default: what leaves the headroom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xoff: Option<Quantity>,
+    /// It is told to go on when the buffer holds no more than this. Default: two of the largest
+    /// packets less than `xoff`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xon: Option<Quantity>,
+    /// Time from the arrival of a frame to its effect: cycles or a time. Default: the limit of IEEE
+    /// 802.1Qbb.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response: Option<Quantity>,
+    /// Delay of the physical layer at each end: cycles or a time. Default 0.
+    pub phy_delay: Quantity,
+    /// A pause frame on the wire: phits, or an amount of data. Default `"84 B"`.
+    pub frame: Quantity,
+    /// Quanta of 512 bit times that a pause lasts, 1 to 65535. Default: until further notice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quanta: Option<u32>,
+    /// Packets may be lost: they are counted. Default `false`.
+    pub lossy: bool,
+    /// Memory that the ports of a switch share beyond `xoff`. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_buffer: Option<SharedBufferSpec>,
+}
+
+impl Default for PauseParameters {
+    fn default() -> Self {
+        Self {
+            xoff: None,
+            xon: None,
+            response: None,
+            phy_delay: Quantity::Number(0),
+            frame: "84 B".into(),
+            quanta: None,
+            lossy: false,
+            shared_buffer: None,
+        }
+    }
+}
 
 /// Limits of a buffer, in phits: of one VC, or of all of a port where the whole link is paused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,12 +70,10 @@ pub(crate) struct PauseLimits {
     pub(crate) xon: u32,
 }
 
-/// Pauses on the links of a network.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Pauses on the links of a class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PausePlan {
-    /// By link class, and of the links of hosts.
-    pub(crate) limits: Vec<PauseLimits>,
-    pub(crate) host: Option<PauseLimits>,
+    pub(crate) limits: PauseLimits,
     /// All VCs of a link together.
     pub(crate) whole_link: bool,
     /// A packet may find no room.
@@ -40,23 +86,22 @@ pub(crate) struct PausePlan {
     pub(crate) duration: Option<Cycle>,
     /// What a buffer takes beyond its `xoff` is memory that all ports of a switch share.
     pub(crate) shared: Option<SharedPlan>,
-    /// VCs that are never silenced.
-    pub(crate) exempt: u64,
 }
 
-/// What the files of PAUSE and PFC have in common.
+impl PausePlan {
+    /// Phits of the buffers of a port with so many VCs.
+    pub(crate) fn memory(&self, vcs: u8) -> u64 {
+        let buffers = if self.whole_link { 1 } else { vcs };
+        u64::from(self.limits.capacity) * u64::from(buffers)
+    }
+}
+
+/// The parameters of a flow control for the links of a class, to be resolved.
 pub(super) struct Pauses<'a> {
+    spec: &'a PauseParameters,
     /// Path of the table.
-    pub(super) path: &'static str,
-    pub(super) xoff: &'a Option<Quantity>,
-    pub(super) xon: &'a Option<Quantity>,
-    pub(super) response: &'a Option<Quantity>,
-    pub(super) phy_delay: &'a Quantity,
-    pub(super) frame: &'a Quantity,
-    pub(super) quanta: Option<u32>,
-    pub(super) lossy: bool,
-    pub(super) whole_link: bool,
-    pub(super) shared: &'a Option<SharedBufferSpec>,
+    path: String,
+    whole_link: bool,
 }
 
 /// Response limits of IEEE 802.1Qbb in quanta, by the rate in Gb/s.
@@ -66,44 +111,45 @@ const RESPONSE_QUANTA: [(f64, f64); 5] =
 /// Bits of a quantum of time.
 const QUANTUM: f64 = 512.0;
 
-impl Pauses<'_> {
+impl<'a> Pauses<'a> {
+    /// Those at the key `name` of the flow control.
+    pub(super) fn new(
+        spec: &'a PauseParameters,
+        (name, whole_link): (&str, bool),
+        setting: &Setting<'_>,
+    ) -> Self {
+        Self { spec, path: format!("{}.{name}", setting.path), whole_link }
+    }
+
     /// Resolves the limits of every buffer.
     ///
     /// # Errors
     /// Limits that do not fit the buffers, or by which a packet could be lost.
     pub(super) fn plan(&self, setting: &Setting<'_>) -> Result<PausePlan, SpecError> {
-        let scale = setting.scale;
-        let frame = scale.phits_up(&self.at("frame"), self.frame)?;
+        let (scale, spec) = (setting.scale, self.spec);
+        let frame = scale.phits_up(&self.at("frame"), &spec.frame)?;
         let frame =
             u32::try_from(frame).ok().filter(|frame| *frame < 1 << 16).ok_or_else(|| {
                 let message = format!("{frame} phits are no pause frame");
                 SpecError::new(self.at("frame"), message).choices(["\"84 B\""])
             })?;
-        let duration = self.quanta.map(|quanta| self.duration(quanta, setting)).transpose()?;
-        let phy = scale.interval(&self.at("phy_delay"), self.phy_delay, 0)?;
-        let shared = self.shared.as_ref();
+        let duration = spec.quanta.map(|quanta| self.duration(quanta, setting)).transpose()?;
+        let phy = scale.interval(&self.at("phy_delay"), &spec.phy_delay, 0)?;
+        let shared = spec.shared_buffer.as_ref();
         let shared = shared.map(|spec| memory::plan(spec, &self.at("shared_buffer"), &scale));
-        let mut plan = PausePlan {
-            limits: Vec::new(),
-            host: None,
+        let plan = PausePlan {
+            limits: PauseLimits::default(),
             whole_link: self.whole_link,
-            lossy: self.lossy,
+            lossy: spec.lossy,
             frame,
             // Both delays of the physical layer come between a frame and its effect.
             response: self.response(setting)? + 2 * phy,
             duration,
             shared: shared.transpose()?,
-            exempt: 0,
         };
-        for (name, link) in setting.names.iter().zip(setting.links) {
-            let path = format!("network.links.{name}.buffer");
-            plan.limits.push(self.limits(path, link, &plan, setting)?);
-        }
-        if let Some(link) = &setting.host {
-            let path = "network.nic.link.buffer".to_owned();
-            plan.host = Some(self.limits(path, link, &plan, setting)?);
-        }
-        Ok(plan)
+        let Some(link) = &setting.link else { return Ok(plan) };
+        let path = format!("{}.buffer", setting.at);
+        Ok(PausePlan { limits: self.limits(path, link, &plan, setting)?, ..plan })
     }
 
     fn at(&self, key: &str) -> String {
@@ -113,7 +159,7 @@ impl Pauses<'_> {
     /// Cycles from the arrival of a frame to its effect, without the physical layer.
     fn response(&self, setting: &Setting<'_>) -> Result<Cycle, SpecError> {
         let scale = setting.scale;
-        if let Some(time) = self.response {
+        if let Some(time) = &self.spec.response {
             return scale.interval(&self.at("response"), time, 0);
         }
         let full = 8.0 * scale.phit_bytes() / scale.cycle_ns();
@@ -139,8 +185,10 @@ impl Pauses<'_> {
         wait: Cycle,
         setting: &Setting<'_>,
     ) -> Result<(), SpecError> {
-        let (Some(quanta), Some(duration)) = (self.quanta, plan.duration) else { return Ok(()) };
-        if self.lossy || duration / 2 >= wait {
+        let (Some(quanta), Some(duration)) = (self.spec.quanta, plan.duration) else {
+            return Ok(());
+        };
+        if self.spec.lossy || duration / 2 >= wait {
             return Ok(());
         }
         let message = format!(
@@ -170,10 +218,10 @@ impl Pauses<'_> {
         let headroom = 2 * largest + plan.frame + ahead + on_its_way;
         self.renewed_in_time(plan, (largest + ahead) * link.period, setting)?;
         let bytes = |phits: u32| f64::from(phits) * setting.scale.phit_bytes();
-        let xoff = match self.xoff {
+        let xoff = match &self.spec.xoff {
             Some(limit) => setting.scale.buffer(&self.at("xoff"), limit)?,
             None if capacity > headroom => capacity - headroom,
-            None if self.lossy => 1,
+            None if self.spec.lossy => 1,
             None => {
                 let message = format!(
                     "{capacity} phits ({} B) are too few: {headroom} ({} B) must stay free for \
@@ -185,7 +233,7 @@ impl Pauses<'_> {
                 return Err(SpecError::new(path, message).choices(choices));
             }
         };
-        if xoff + headroom > capacity && !self.lossy {
+        if xoff + headroom > capacity && !self.spec.lossy {
             let missing = xoff + headroom - capacity;
             let message = format!(
                 "{xoff} phits leave too little of the {capacity} phits of {path}: {missing} phits \
@@ -204,7 +252,7 @@ impl Pauses<'_> {
             let choices = [format!("at most {} phits", capacity.saturating_sub(largest))];
             return Err(SpecError::new(self.at("xoff"), message).choices(choices));
         }
-        let xon = match self.xon {
+        let xon = match &self.spec.xon {
             Some(limit) => setting.scale.buffer(&self.at("xon"), limit)?,
             None => xoff.saturating_sub(2 * largest),
         };

@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::headroom::{PauseLimits, PausePlan};
-use super::{ControlPlan, LinkClass, Setting};
+use super::{ControlPlan, Setting};
 use crate::spec::{SpecError, holds};
 
 /// Parameters of links without flow control: none.
@@ -35,15 +35,10 @@ pub struct LossySpec {}
 
 /// Buffers that nobody guards.
 pub(crate) fn plan(_: &LossySpec, setting: &Setting<'_>) -> Result<ControlPlan, SpecError> {
-    for (name, link) in setting.names.iter().zip(setting.links) {
-        holds(link.buffer, setting.largest, format!("network.links.{name}.buffer"))?;
+    let mut plan = PausePlan { lossy: true, ..PausePlan::default() };
+    if let Some(link) = &setting.link {
+        holds(link.buffer, setting.largest, format!("{}.buffer", setting.at))?;
+        plan.limits = PauseLimits { capacity: link.buffer, xoff: u32::MAX, xon: u32::MAX };
     }
-    let limits =
-        |link: &LinkClass| PauseLimits { capacity: link.buffer, xoff: u32::MAX, xon: u32::MAX };
-    Ok(ControlPlan::Pause(PausePlan {
-        limits: setting.links.iter().map(limits).collect(),
-        host: setting.host.as_ref().map(limits),
-        lossy: true,
-        ..PausePlan::default()
-    }))
+    Ok(ControlPlan::Pause(plan))
 }

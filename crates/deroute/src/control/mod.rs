@@ -31,16 +31,16 @@ pub(crate) enum ControlPlan {
     Pause(PausePlan),
 }
 
-/// What a flow control is planned for.
+/// What a flow control is planned for: the links of a class, or those of hosts.
 pub(crate) struct Setting<'a> {
-    /// Names of the link classes.
-    pub(crate) names: &'a [&'static str],
-    /// The links of these classes.
-    pub(crate) links: &'a [LinkClass],
+    /// Path of the flow control.
+    pub(crate) path: &'a str,
+    /// Path of the links.
+    pub(crate) at: &'a str,
+    /// The links; absent where nothing needs flow control.
+    pub(crate) link: Option<LinkClass>,
     /// Phits of the largest packet.
     pub(crate) largest: u16,
-    /// The links of hosts, if they have flow control.
-    pub(crate) host: Option<LinkClass>,
     /// The units of the spec.
     pub(crate) scale: Scale,
     /// The routing gives a packet an empty VC for itself.

@@ -36,72 +36,14 @@
 //! xon = "84 KB"
 //! ```
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::headroom::Pauses;
-use super::memory::SharedBufferSpec;
+use super::headroom::{PauseParameters, Pauses};
 use super::{ControlPlan, Setting};
-use crate::spec::{Quantity, SpecError};
+use crate::spec::SpecError;
 
 /// Parameters of PAUSE of the whole link.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct PauseSpec {
-    /// The sender is told to be silent when the buffer holds more than this: phits, or an amount of
-    /// data. Default: what leaves the headroom.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub xoff: Option<Quantity>,
-    /// It is told to go on when the buffer holds no more than this. Default: two of the largest
-    /// packets less than `xoff`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub xon: Option<Quantity>,
-    /// Time from the arrival of a frame to its effect: cycles or a time. Default: the limit of IEEE
-    /// 802.1Qbb.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub response: Option<Quantity>,
-    /// Delay of the physical layer at each end: cycles or a time. Default 0.
-    pub phy_delay: Quantity,
-    /// A pause frame on the wire: phits, or an amount of data. Default `"84 B"`.
-    pub frame: Quantity,
-    /// Quanta of 512 bit times that a pause lasts, 1 to 65535. Default: until further notice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub quanta: Option<u32>,
-    /// Packets may be lost: they are counted. Default `false`.
-    pub lossy: bool,
-    /// Memory that the ports of a switch share beyond `xoff`. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shared_buffer: Option<SharedBufferSpec>,
-}
-
-impl Default for PauseSpec {
-    fn default() -> Self {
-        Self {
-            xoff: None,
-            xon: None,
-            response: None,
-            phy_delay: Quantity::Number(0),
-            frame: "84 B".into(),
-            quanta: None,
-            lossy: false,
-            shared_buffer: None,
-        }
-    }
-}
+pub type PauseSpec = PauseParameters;
 
 /// Resolves the limits.
 pub(crate) fn plan(spec: &PauseSpec, setting: &Setting<'_>) -> Result<ControlPlan, SpecError> {
-    let pauses = Pauses {
-        path: "network.flow_control.pause",
-        xoff: &spec.xoff,
-        xon: &spec.xon,
-        response: &spec.response,
-        phy_delay: &spec.phy_delay,
-        frame: &spec.frame,
-        quanta: spec.quanta,
-        lossy: spec.lossy,
-        whole_link: true,
-        shared: &spec.shared_buffer,
-    };
-    Ok(ControlPlan::Pause(pauses.plan(setting)?))
+    Ok(ControlPlan::Pause(Pauses::new(spec, ("pause", true), setting).plan(setting)?))
 }

@@ -26,17 +26,15 @@
 //! local = { latency = "15 ns", vcs = 4, buffer = "2.5 KB", shared = "20 KB" }
 //! ```
 
-use super::Setting;
+use super::{LinkClass, Setting};
 use crate::spec::SpecError;
 
 /// A VC that takes a packet only while it is empty needs no memory but its own.
-pub(super) fn check(setting: &Setting<'_>) -> Result<(), SpecError> {
-    for (name, link) in setting.names.iter().zip(setting.links) {
-        if setting.atomic && link.shared > 0 {
-            let message = "this routing gives a packet an empty VC for itself";
-            let path = format!("network.links.{name}.shared");
-            return Err(SpecError::new(path, message).choices(["nothing", "a larger `buffer`"]));
-        }
+pub(super) fn check(link: &LinkClass, setting: &Setting<'_>) -> Result<(), SpecError> {
+    if setting.atomic && link.shared > 0 {
+        let message = "this routing gives a packet an empty VC for itself";
+        let path = format!("{}.shared", setting.at);
+        return Err(SpecError::new(path, message).choices(["nothing", "a larger `buffer`"]));
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! What a user asks of a flow control.
 
 pub use super::FlowControl;
+pub use super::headroom::PauseParameters;
 pub use super::memory::SharedBufferSpec;
 pub use super::parameters::*;

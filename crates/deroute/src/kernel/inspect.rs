@@ -140,7 +140,7 @@ impl<M: Machine> Inspect for Partition<M> {
     }
 
     fn has_stopped(&self, input: u32, vc: u8) -> bool {
-        self.path.control.has_stopped(&self.path.core.model, input, vc)
+        self.path.control.has_stopped(input, vc)
     }
 
     fn silent_since(&self, output: u32, vc: u8) -> Option<Cycle> {

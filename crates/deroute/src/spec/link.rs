@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Quantity;
+use super::{FlowControl, Quantity};
 
 /// The links of one class, and the input buffers at their ends.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// Propagation delay: cycles, a time, or a length of cable (5 ns a metre). At least 1 cycle.
@@ -26,6 +26,9 @@ pub struct Link {
     /// whole number. Default: a phit a cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Quantity>,
+    /// When a packet may go over links of this class. Default: `network.flow_control`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow_control: Option<FlowControl>,
 }
 
 /// A single link that is slower than its class.

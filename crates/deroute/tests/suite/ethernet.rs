@@ -118,6 +118,74 @@ fn pauses_lose_nothing_and_divide() {
     }
 }
 
+/// Pauses between groups and credits inside them, or the other way round, with hosts that are paused in a third way:
+/// nothing is lost, buffers and credits are recounted, and the division does not matter.
+#[test]
+fn classes_of_links_differ_in_flow_control() {
+    let (credits, pfc) = ("{ credits = {} }", "{ pfc = { response = 3, frame = 4 } }");
+    let pause = "{ pause = { response = 2, frame = 2 } }";
+    let timed = "{ pfc = { response = 0, frame = 2, quanta = 60 } }";
+    let memory =
+        "{ pfc = { response = 2, frame = 3, shared_buffer = { size = 9000, alpha = 0.5 } } }";
+    let cases = [
+        (credits, pfc, Some(pause)),
+        (pfc, credits, Some(pfc)),
+        (timed, pfc, Some(pfc)),
+        (memory, credits, Some(pause)),
+        (credits, credits, Some(pfc)),
+    ];
+    for (n, (local, global, host)) in cases.into_iter().enumerate() {
+        let mut spec = support::dragonfly(2, 4, 2);
+        spec.network.switch = value(HOLDING_SWITCHES[n % HOLDING_SWITCHES.len()]);
+        for (name, link) in &mut spec.network.links {
+            link.buffer = 150.into();
+            link.flow_control = Some(value(if name == "local" { local } else { global }));
+        }
+        spec.network.nic.latency = 5.into();
+        let link = |control: &str| value(&format!("{{ buffer = 200, flow_control = {control} }}"));
+        spec.network.nic.link = host.map(link);
+        spec.traffic.load = 0.9;
+        spec.traffic.packet_size = value("{ min = 1, max = 16 }");
+        spec.traffic.pattern = value("{ adversarial = { offset = 1 } }");
+        spec.run.warmup = Warmup::Fixed(300.into());
+        spec.run.measure = 3_000.into();
+        (spec.checks.full, spec.checks.dependencies) = (true, true);
+        spec.probes.pauses = true;
+        let one = run(&spec);
+        let options = RunOptions { threads: 2, partitions: Some(9), ..RunOptions::default() };
+        let other = support::attempt(&spec, &options).expect("a run");
+        assert!(one == other, "{n}: the division matters");
+        assert!(one.packets.lost == 0 && one.packets.delivered > 0, "{n}");
+        let used = one.flow_control.as_ref().expect("pauses");
+        let named: Vec<&str> = used.links.iter().map(|link| &*link.class).collect();
+        let all = [("local", Some(local)), ("global", Some(global)), ("host", host)];
+        let paused = all.into_iter().filter(|(_, control)| control.is_some_and(|c| c != credits));
+        assert_eq!(named, paused.map(|(name, _)| name).collect::<Vec<_>>(), "{n}");
+        assert!(used.links.iter().any(|link| link.stops > 0), "{n}: {used:?}");
+        let rows = &one.pauses.as_ref().expect("a record").rows;
+        for (class, link) in (0..).zip(&used.links) {
+            let stops = rows.iter().filter(|row| row.class == class).map(|row| row.stops);
+            assert_eq!(stops.sum::<u64>(), link.stops, "{n}: {}", link.class);
+        }
+    }
+}
+
+/// A class of links that says what the network says changes nothing.
+#[test]
+fn what_a_class_repeats_changes_nothing() {
+    for control in PAUSES.into_iter().chain(["{ credits = {} }"]) {
+        let mut spec = support::dragonfly(2, 4, 2);
+        spec.network.flow_control = value(control);
+        spec.network.links.values_mut().for_each(|link| link.buffer = 300.into());
+        (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(100.into()), 500.into());
+        let one = run(&spec);
+        for link in spec.network.links.values_mut() {
+            link.flow_control = Some(value(control));
+        }
+        assert!(one == run(&spec), "{control}");
+    }
+}
+
 /// Limits that cannot work.
 #[test]
 fn classes_and_limits_are_checked() {

@@ -176,8 +176,10 @@ struct Config {
     response: u32,
     frame: u32,
     quanta: Option<u32>,
-    /// Phits of a buffer beyond headroom and the two packets between `xoff` and `xon`.
+    /// Phits of a buffer beyond headroom and two packets.
     spare: u32,
+    /// Phits between `xoff` and `xon`; two packets if it is not said.
+    gap: Option<u32>,
     /// VCs of every link, for other destinations each.
     queues: u8,
     whole: bool,
@@ -214,7 +216,8 @@ fn configs() -> impl Strategy<Value = Config> {
         1..20_u32,
         prop::option::weighted(0.3, 1..200_u32),
     );
-    let limits = (0..60_u32, 1..4_u8, any::<bool>(), 0.6..1.0_f64, any::<u64>());
+    let gap = prop::option::weighted(0.3, 0..20_u32);
+    let limits = ((0..60_u32, gap), 1..4_u8, any::<bool>(), 0.6..1.0_f64, any::<u64>());
     let shared = prop::option::weighted(0.3, (0..300_u32, select(vec![0.125, 0.5, 2.0])));
     (network, links, control, limits, shared).prop_map(
         |(network, links, control, limits, shared)| Config {
@@ -228,7 +231,8 @@ fn configs() -> impl Strategy<Value = Config> {
             response: control.1,
             frame: control.2,
             quanta: control.3,
-            spare: limits.0,
+            spare: limits.0.0,
+            gap: limits.0.1,
             queues: limits.1,
             whole: limits.2,
             load: limits.3,
@@ -298,12 +302,15 @@ impl Config {
             self.headroom(latency, period) + 2 * u32::from(self.sizes.1) + self.spare
         };
         let (link, host) = (of(self.latencies.1, self.rates.1), of(self.latencies.0, self.rates.0));
+        let xoff = 2 * u32::from(self.sizes.1) + self.spare;
+        let xon = |gap| format!(", xon = {}", xoff.saturating_sub(gap).max(1));
+        let xon = self.gap.map_or(String::new(), xon);
         let shared = self.shared.map_or(String::new(), |(phits, alpha)| {
             // All buffers of a switch: up to 4 ports of up to 3 VCs.
             let own = 12 * link.max(host);
             format!(", shared_buffer = {{ size = {}, alpha = {alpha:?} }}", own + phits)
         });
-        self.spec((link, host), &shared)
+        self.spec((link, host), &format!("{xon}{shared}"))
     }
 }
 
@@ -317,7 +324,7 @@ fn loses_nothing(config: &Config) -> Result<u64, TestCaseError> {
     Ok(used(&outcome).links.iter().map(|class| class.stops).sum())
 }
 
-/// Ten thousand of them.
+/// Ten thousand of them, also such whose senders go on as soon as a buffer holds no more than `xoff`.
 #[test]
 fn derived_thresholds_lose_nothing() {
     let (mut paused, mut cases) = (0, 0);

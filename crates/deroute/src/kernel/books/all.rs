@@ -29,7 +29,7 @@ impl AllBooks {
             let to = onward.then_some((request.out, request.vc));
             let from = (!grant.injection).then_some((grant.in_port, grant.in_vc));
             // Nobody escapes through a VC of a link that is paused as a whole.
-            let whole_link = core.model.pause.as_ref().is_some_and(|plan| plan.whole_link);
+            let whole_link = core.model.pauses_whole_link(output.class);
             let escape = core.model.escape.filter(|_| !whole_link);
             if escape.is_none_or(|escape| escape.0 == request.vc) {
                 observed.add(output.router, from, to);
@@ -102,8 +102,8 @@ impl Books for AllBooks {
     }
 
     fn departed(&mut self, core: &Core, agents: &mut Agents, sent: (u32, OutputRequest)) {
-        let Output { router, global, kind, downstream, .. } = core.outputs[sent.0 as usize];
-        let pauses = core.model.pause.is_some();
+        let Output { router, global, kind, downstream, class, .. } = core.outputs[sent.0 as usize];
+        let pauses = core.model.replaces_credits(class);
         if agents.watches.queues && global && pauses {
             agents.mark_changed(router);
         }

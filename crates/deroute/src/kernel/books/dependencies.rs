@@ -36,13 +36,17 @@ impl Observed {
 
     /// The dependencies as pairs of channels; `first` is the first router of the partition.
     pub(crate) fn pairs(&self, model: &Model, first: u32) -> Vec<(Channel, Channel)> {
-        let whole_link = model.pause.as_ref().is_some_and(|plan| plan.whole_link);
-        let of = |vc: u8| (!whole_link).then_some(vc);
+        let class = |router, port| match model.topology.peer(RouterId(router), PortId(port)) {
+            Peer::Router { class, .. } => class,
+            _ => u8::MAX,
+        };
+        let of = |class, vc: u8| (!model.pauses_whole_link(class)).then_some(vc);
         let pair = |&(router, (in_port, in_vc), (out_port, out_vc)): &Turn| {
             let router = first + router;
             match model.topology.peer(RouterId(router), PortId(out_port)) {
-                Peer::Router { router: next, port, .. } => {
-                    Some(((router, in_port, of(in_vc)), (next.0, port.0, of(out_vc))))
+                Peer::Router { router: next, port, class: over } => {
+                    let from = (router, in_port, of(class(router, in_port), in_vc));
+                    Some((from, (next.0, port.0, of(over, out_vc))))
                 }
                 _ => None,
             }

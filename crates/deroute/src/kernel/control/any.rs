@@ -29,7 +29,8 @@ impl Control for AnyControl {
 
     #[inline]
     fn has_room(model: &Model, output: &Output, credits: &[u32], request: OutputRequest) -> bool {
-        model.pause.is_some() || AnyCredits::has_room(model, output, credits, request)
+        model.replaces_credits(output.class)
+            || AnyCredits::has_room(model, output, credits, request)
     }
 
     fn take(
@@ -40,15 +41,17 @@ impl Control for AnyControl {
         taken: (u32, u8, u32),
     ) {
         match &mut self.pause {
-            Some(pause) => pause.take(output, taken),
-            None => self.credits.take(model, output, credits, taken),
+            Some(pause) if model.replaces_credits(output.class) => pause.take(output, taken),
+            _ => self.credits.take(model, output, credits, taken),
         }
     }
 
     fn release(&mut self, core: &mut Core, from: (u32, Link), vc: u8, size: u16) {
         match &mut self.pause {
-            Some(pause) => pause.release(from.0, vc, size),
-            None => self.credits.release(core, from, vc, size),
+            Some(pause) if core.model.replaces_credits(class_of(core, from.0)) => {
+                pause.release(from.0, vc, size);
+            }
+            _ => self.credits.release(core, from, vc, size),
         }
     }
 
@@ -68,12 +71,16 @@ impl Control for AnyControl {
 
     fn departed(&mut self, core: &mut Core, output: u32, request: OutputRequest) {
         if let Some(pause) = &mut self.pause {
-            pause.departed(&mut core.outputs[output as usize], (output, request));
+            let Core { outputs, model, .. } = core;
+            let state = &mut outputs[output as usize];
+            if model.replaces_credits(state.class) {
+                pause.departed(state, (output, request));
+            }
         }
     }
 
-    fn has_stopped(&self, model: &Model, input: u32, vc: u8) -> bool {
-        self.pause.as_ref().is_some_and(|pause| pause.has_stopped(model, input, vc))
+    fn has_stopped(&self, input: u32, vc: u8) -> bool {
+        self.pause.as_ref().is_some_and(|pause| pause.has_stopped(input, vc))
     }
 
     fn shared_memory(&self) -> Option<(u32, u32)> {
@@ -91,8 +98,14 @@ impl Control for AnyControl {
     #[inline]
     fn taken(&self, model: &Model, output: &Output, credits: &[u32], at: (u32, u8)) -> u32 {
         match &self.pause {
-            Some(pause) => pause.waiting(at),
-            None => self.credits.taken(model, output, credits, at),
+            Some(pause) if model.replaces_credits(output.class) => pause.waiting(at),
+            _ => self.credits.taken(model, output, credits, at),
         }
     }
+}
+
+/// The class of the link behind an input.
+#[inline]
+fn class_of(core: &Core, input: u32) -> u8 {
+    core.outputs[input as usize].class
 }

@@ -19,7 +19,6 @@ struct Pool {
 
 /// The shared memory of all switches of a partition.
 pub(super) struct Memory {
-    threshold: Threshold,
     /// By router.
     pools: Vec<Pool>,
     /// Phits that each VC of each input has of it, or all VCs as the first of an input.
@@ -29,10 +28,10 @@ pub(super) struct Memory {
 impl Memory {
     /// That of the switches of a partition, whose inputs have so many VCs in all; none if they have none.
     pub(super) fn new(model: &Model, core: &Core, vcs: usize) -> Option<Box<Self>> {
-        let threshold = model.pause.as_ref()?.shared?.threshold;
+        model.pause.as_ref()?.shared.as_ref()?;
         let sizes = core.routers.iter().map(|router| model.shared_memory(router.id).unwrap_or(0));
         let pools = sizes.map(|size| Pool { size, used: 0, most: 0 }).collect();
-        Some(Box::new(Self { threshold, pools, charged: vec![0; vcs] }))
+        Some(Box::new(Self { pools, charged: vec![0; vcs] }))
     }
 
     /// Bytes of so many routers and VCs.
@@ -57,7 +56,7 @@ impl Memory {
     pub(super) fn stops(
         &mut self,
         (router, buffer): (u32, usize),
-        limits: &PauseLimits,
+        (limits, threshold): (&PauseLimits, Threshold),
         (held, stopped): (u32, bool),
     ) -> bool {
         let (pool, charged) = (&mut self.pools[router as usize], &mut self.charged[buffer]);
@@ -70,7 +69,7 @@ impl Memory {
         let fits = pool
             .size
             .checked_sub(used)
-            .is_some_and(|free| u64::from(over) + u64::from(more) <= self.threshold.of(free));
+            .is_some_and(|free| u64::from(over) + u64::from(more) <= threshold.of(free));
         if fits {
             (pool.used, *charged) = (used, over);
             pool.most = pool.most.max(used);

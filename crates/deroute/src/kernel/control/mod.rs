@@ -58,7 +58,7 @@ pub(crate) trait Control: Sized + Send {
 
     /// Receiver: has the sender of a VC of an input been told to be silent?
     #[inline(always)]
-    fn has_stopped(&self, _model: &Model, _input: u32, _vc: u8) -> bool {
+    fn has_stopped(&self, _input: u32, _vc: u8) -> bool {
         false
     }
 

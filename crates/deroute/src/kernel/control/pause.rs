@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::memory::Memory;
-use crate::control::{PauseLimits, PausePlan};
+use crate::control::PausePlan;
 use crate::ids::Cycle;
 use crate::kernel::core::Core;
 use crate::kernel::core::fetch::{members, touch};
@@ -75,7 +75,7 @@ pub(crate) struct Pause {
     occupancy: Vec<u32>,
     /// Phits granted to each VC of each output that have not left.
     waiting: Vec<u32>,
-    /// VCs of each input whose sender has been told to be silent.
+    /// VCs of each input whose sender has been told to be silent; all where the whole link is told.
     stopped: Vec<u64>,
     /// Inputs whose buffers have changed in this cycle.
     changed: PortSet,
@@ -115,7 +115,7 @@ impl Pause {
         let counts = if ends(model) { 3 } else { 2 };
         let records = recorded(model) * size_of::<PauseRecord>();
         let port = counts * vcs(model) * size_of::<u32>() + size_of::<u64>() + records;
-        let shared = model.pause.as_ref().is_some_and(|plan| plan.shared.is_some());
+        let shared = model.pause.as_ref().is_some_and(|pauses| pauses.shared.is_some());
         let memory = if shared { Memory::bytes(routers, ports * vcs(model) as u64) } else { 0 };
         ports * port as u64 + memory + ports / 8
     }
@@ -163,16 +163,17 @@ impl Pause {
 
     pub(super) fn arrive(&mut self, core: &Core, to: BufferId, size: u16) -> bool {
         let (input, vc, size) = (to.port(), to.vc(), u32::from(size));
-        let Some((plan, limits)) = limits(core, input) else { return true };
+        let Some(plan) = plan_of(&core.model, core, input) else { return true };
+        let limits = plan.limits;
         let held = self.held(plan, input, vc) + size;
         let index = self.index(input, vc);
         // Whoever has not been told to be silent takes of the memory that ports share, or of the headroom.
-        let shared =
-            self.memory.as_ref().map(|memory| match self.has_stopped(&core.model, input, vc) {
-                true => memory.charged(self.buffer(plan, input, vc)),
-                false => u32::MAX,
-            });
-        let record = self.record(input, vc);
+        let memory = self.memory.as_ref().filter(|_| plan.shared.is_some());
+        let shared = memory.map(|memory| match self.has_stopped(input, vc) {
+            true => memory.charged(self.buffer(plan, input, vc)),
+            false => u32::MAX,
+        });
+        let record = self.record(plan, input, vc);
         if held > limits.capacity.saturating_add(shared.unwrap_or(0)) {
             record.lost_packets += 1;
             record.lost_phits += u64::from(size);
@@ -181,8 +182,7 @@ impl Pause {
         record.peak = record.peak.max(held);
         self.occupancy[index] += size;
         // Whether it still holds more at the end of the cycle is seen then.
-        let queue = if plan.whole_link { 0 } else { vc };
-        if held > limits.xoff && self.stopped[input as usize] >> queue & 1 == 0 {
+        if held > limits.xoff && !self.has_stopped(input, vc) {
             self.changed.insert(input);
         }
         true
@@ -222,10 +222,10 @@ impl Pause {
         let mut last = None;
         for index in 0..self.inputs.len() {
             let input = self.inputs[index];
-            let Some((plan, limits)) = limits(core, input) else { continue };
+            let Some(plan) = plan_of(&core.model, core, input) else { continue };
             let Input { router, vcs, .. } = core.inputs[input as usize];
             for vc in 0..if plan.whole_link { 1 } else { vcs } {
-                let over = self.held(plan, input, vc).saturating_sub(limits.xoff);
+                let over = self.held(plan, input, vc).saturating_sub(plan.limits.xoff);
                 memory.settle(router, self.buffer(plan, input, vc), over);
             }
             if last != Some(router) {
@@ -247,26 +247,28 @@ impl Pause {
         input: u32,
     ) {
         let model = std::sync::Arc::clone(&core.model);
-        let Some((plan, limits)) = limits_of(&model, core, input) else { return };
+        let Some(plan) = plan_of(&model, core, input) else { return };
+        let (limits, exempt) = (&plan.limits, model.pause.as_ref().map_or(0, |all| all.exempt));
         let vcs = if plan.whole_link { 1 } else { core.inputs[input as usize].vcs };
         // VCs that it has something to say of, and those of them that are to be silent.
         let (mut told, mut silent) = (0_u64, 0);
         for vc in 0..vcs {
             let held = self.held(plan, input, vc);
-            if plan.exempt >> vc & 1 == 1 {
+            if exempt >> vc & 1 == 1 {
                 continue;
             }
-            let stopped = self.stopped[input as usize] >> vc & 1 == 1;
+            let stopped = self.has_stopped(input, vc);
             let buffer = self.buffer(plan, input, vc);
-            let stops = match &mut self.memory {
-                Some(memory) => {
+            let stops = match (&mut self.memory, plan.shared) {
+                (Some(memory), Some(shared)) => {
                     let router = core.inputs[input as usize].router;
+                    let limits = (limits, shared.threshold);
                     memory.stops((router, buffer), limits, (held, stopped))
                 }
-                None if stopped => held > limits.xon,
-                None => held > limits.xoff,
+                _ if stopped => held > limits.xon,
+                _ => held > limits.xoff,
             };
-            let refresh_at = self.refresh_at.get(self.index(input, vc));
+            let refresh_at = plan.duration.and(self.refresh_at.get(self.index(input, vc)));
             let again = stops && refresh_at.is_some_and(|at| *at <= core.now);
             told |= u64::from(stops != stopped || again) << vc;
             silent |= u64::from(stops) << vc;
@@ -280,10 +282,12 @@ impl Pause {
             return;
         };
         silent &= told;
-        self.stopped[input as usize] = self.stopped[input as usize] & !told | silent;
+        let all = |vcs: u64| if plan.whole_link && vcs != 0 { u64::MAX } else { vcs };
+        let stopped = &mut self.stopped[input as usize];
+        *stopped = *stopped & !all(told) | all(silent);
         for vc in members(told).map(|vc| vc as u8) {
             let stops = silent >> vc & 1 == 1;
-            let record = self.record(input, vc);
+            let record = self.record(plan, input, vc);
             record.frames += 1;
             record.stops += u64::from(stops);
             let duration = plan.duration.filter(|_| stops);
@@ -293,7 +297,9 @@ impl Pause {
                 // When half of it is over.
                 let (index, at) = (self.index(input, vc), core.now + (duration / 2).max(1));
                 self.refresh_at[index] = at;
-                self.refreshes.push_back((at, input));
+                // At the end, unless links of other classes are told for longer.
+                let place = self.refreshes.partition_point(|(earlier, _)| *earlier <= at);
+                self.refreshes.insert(place, (at, input));
             }
         }
     }
@@ -307,15 +313,13 @@ impl Pause {
         self.memory.as_ref().map(|memory| memory.most())
     }
 
-    pub(super) fn has_stopped(&self, model: &Model, input: u32, vc: u8) -> bool {
-        let whole_link = model.pause.as_ref().is_some_and(|plan| plan.whole_link);
-        let vc = if whole_link { 0 } else { vc };
+    pub(super) fn has_stopped(&self, input: u32, vc: u8) -> bool {
         self.stopped[input as usize] >> vc & 1 == 1
     }
 
     /// Phits in a buffer of a VC, where they are counted.
     pub(super) fn buffered(&self, core: &Core, input: u32, vc: u8) -> Option<u32> {
-        limits(core, input).map(|_| self.occupancy[self.index(input, vc)])
+        plan_of(&core.model, core, input).map(|_| self.occupancy[self.index(input, vc)])
     }
 
     pub(super) fn records(&self, input: u32) -> &[PauseRecord] {
@@ -324,8 +328,8 @@ impl Pause {
     }
 
     /// The record of a VC, or that of its port.
-    fn record(&mut self, input: u32, vc: u8) -> &mut PauseRecord {
-        let vc = usize::from(vc).min(self.recorded - 1);
+    fn record(&mut self, plan: &PausePlan, input: u32, vc: u8) -> &mut PauseRecord {
+        let vc = if plan.whole_link { 0 } else { usize::from(vc).min(self.recorded - 1) };
         &mut self.records[input as usize * self.recorded + vc]
     }
 }
@@ -337,31 +341,18 @@ fn vcs(model: &Model) -> usize {
 
 /// Records of every input.
 fn recorded(model: &Model) -> usize {
-    let whole_link = model.pause.as_ref().is_some_and(|plan| plan.whole_link);
-    if model.pause_probe && !whole_link { vcs(model) } else { 1 }
+    let apart = model.pause.as_ref().is_some_and(|pauses| pauses.some_queue_per_vc());
+    if model.pause_probe && apart { vcs(model) } else { 1 }
 }
 
 /// Do pauses end by themselves?
 fn ends(model: &Model) -> bool {
-    model.pause.as_ref().is_some_and(|plan| plan.duration.is_some())
+    model.pause.as_ref().is_some_and(|pauses| pauses.ends())
 }
 
-/// The limits of an input, if its sender can be paused or its buffer can overflow.
-fn limits_of<'a>(
-    model: &'a Model,
-    core: &Core,
-    input: u32,
-) -> Option<(&'a PausePlan, &'a PauseLimits)> {
-    let plan = model.pause.as_ref()?;
-    let limits = match core.inputs[input as usize].kind {
-        PortKind::Link => plan.limits.get(usize::from(core.outputs[input as usize].class)),
-        PortKind::Host => plan.host.as_ref(),
-        PortKind::Unused => None,
-    };
-    limits.map(|limits| (plan, limits))
-}
-
-/// The same, of a core's own model.
-fn limits(core: &Core, input: u32) -> Option<(&PausePlan, &PauseLimits)> {
-    limits_of(&core.model, core, input)
+/// How the sender behind an input is paused, if it can be, or how its buffer can overflow.
+fn plan_of<'a>(model: &'a Model, core: &Core, input: u32) -> Option<&'a PausePlan> {
+    let used = core.inputs[input as usize].kind != PortKind::Unused;
+    let class = core.outputs[input as usize].class;
+    model.pause.as_ref().filter(|_| used)?.of(class.into())
 }

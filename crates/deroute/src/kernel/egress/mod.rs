@@ -1,6 +1,8 @@
 //! Egress: when what was granted leaves through its output.
 
+mod choice;
 mod fixed;
+mod footprint;
 mod marking;
 mod notify;
 mod output_queues;

@@ -38,6 +38,8 @@ pub(super) struct Port {
     pub(super) left_at: Cycle,
     /// The queue that it was in.
     pub(super) leaving: u8,
+    /// Each VC at the other end has a queue, and not each class of service.
+    pub(super) queue_per_vc: bool,
     /// Earliest cycle of a wake-up that is scheduled; in the past if none is.
     pub(super) wakeup_at: Cycle,
     /// Queues that hold packets, and those that have been told to be silent.
@@ -68,17 +70,21 @@ impl OutputQueues {
     /// All empty.
     pub(super) fn new(model: &Model, core: &Core) -> Self {
         let plan = model.egress.clone();
+        let apart_at_hosts = apart(model, u8::MAX);
         let hosts = plan.nic.iter().flat_map(|nic| core.hosts.iter().map(|_| nic.period));
+        let hosts = hosts.map(|period| (period, apart_at_hosts));
         let (total, count) = (core.outputs.len() + hosts.clone().count(), queues(model));
         let (mut ports, mut fifos) = (Vec::with_capacity(total), Vec::with_capacity(total * count));
-        let periods = (0..core.outputs.len()).map(|out| core.period(out as u32));
-        for period in periods.chain(hosts) {
+        let outputs = (0..).zip(&core.outputs);
+        let outputs = outputs.map(|(out, output)| (core.period(out), apart(model, output.class)));
+        for (period, apart) in outputs.chain(hosts) {
             ports.push(Port {
                 queues: fifos.len() as u32,
                 period,
                 free_at: 0,
                 left_at: 0,
                 leaving: 0,
+                queue_per_vc: apart,
                 wakeup_at: 0,
                 occupied: 0,
                 paused: 0,
@@ -106,20 +112,21 @@ impl OutputQueues {
 
     /// The queue of a port for packets of a VC at its other end.
     #[inline]
-    pub(super) fn queue_of(&self, vc: u8) -> u8 {
-        if self.plan.queue_per_vc { vc } else { self.plan.class_of(vc) }
+    pub(super) fn queue_of(&self, port: u32, vc: u8) -> u8 {
+        if self.ports[port as usize].queue_per_vc { vc } else { self.plan.class_of(vc) }
     }
 
-    /// The class of service of a queue.
+    /// The class of service of a queue of a port.
     #[inline]
-    pub(super) fn class_of(&self, queue: u8) -> u8 {
-        if self.plan.queue_per_vc { self.plan.class_of(queue) } else { queue }
+    pub(super) fn class_of(&self, port: u32, queue: u8) -> u8 {
+        if self.ports[port as usize].queue_per_vc { self.plan.class_of(queue) } else { queue }
     }
 
     /// The queues of a class of service at a port that hold packets.
     pub(super) fn queues_of_class(&self, port: u32, class: u8) -> impl Iterator<Item = &Fifo> {
         let state = &self.ports[port as usize];
-        let own = members(state.occupied).filter(move |queue| self.class_of(*queue as u8) == class);
+        let own =
+            members(state.occupied).filter(move |queue| self.class_of(port, *queue as u8) == class);
         own.map(|queue| &self.fifos[(state.queues + queue) as usize])
     }
 
@@ -138,7 +145,7 @@ impl OutputQueues {
         let Core { model, outputs, credits, .. } = core;
         let output = &outputs[out as usize];
         let onward = output.kind == PortKind::Link;
-        let queue = self.ports[out as usize].queues + u32::from(self.queue_of(vc));
+        let queue = self.ports[out as usize].queues + u32::from(self.queue_of(out, vc));
         let phits = self.fifos[queue as usize].phits.saturating_add(request.size.into());
         phits <= model.output_buffer && (!onward || C::has_room(model, output, credits, request))
     }
@@ -174,7 +181,7 @@ impl OutputQueues {
         packet: u32,
         ready: Cycle,
     ) {
-        let queue = self.queue_of(vc);
+        let queue = self.queue_of(port, vc);
         self.add(core, (port, queue), packet, ready);
     }
 
@@ -272,6 +279,11 @@ impl OutputQueues {
         }
         taken
     }
+}
+
+/// Has an output that leads over links of a class a queue for each VC?
+fn apart(model: &Model, class: u8) -> bool {
+    model.pause.as_ref().is_some_and(|pauses| pauses.queue_per_vc(class))
 }
 
 /// Queues of a port.

@@ -6,10 +6,10 @@
 use super::fixed;
 use super::marking::Marking;
 use super::notify::{self, Switches};
-use super::output_queues::{Fifo, OutputQueues, Port, Waiting, queues};
+use super::output_queues::{OutputQueues, Waiting};
 use super::pacing::Pacing;
 use super::sampling::Sampling;
-use super::schedule::{Candidate, Schedule, Turn};
+use super::schedule::Candidate;
 use super::silence::{SilenceBins, SilenceRecord, Silences};
 use crate::congestion::CongestionPlan;
 use crate::ids::{Cycle, PortId, RouterId};
@@ -21,7 +21,6 @@ use crate::kernel::core::grant::{Grant, Room};
 use crate::kernel::core::mail::Signal;
 use crate::kernel::core::packet::{BufferId, Flight, NONE};
 use crate::kernel::core::ports::{Output, OutputRequest, PortKind};
-use crate::kernel::core::wheel::Wheel;
 use crate::kernel::hosts::{Entering, Hosts};
 use crate::kernel::machine::{Datapath, Departing, Egress, Machine, Matching};
 use crate::kernel::model::Model;
@@ -32,152 +31,26 @@ use crate::routing::Injection;
 
 /// The outputs of a partition, and the links of its hosts after them.
 pub(crate) struct Queued {
-    queues: OutputQueues,
+    pub(super) queues: OutputQueues,
     /// Ports that are looked at in this cycle.
-    due: Vec<u32>,
-    candidates: Vec<Candidate>,
-    silences: Silences,
+    pub(super) due: Vec<u32>,
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) silences: Silences,
     /// The congestion points.
-    marking: Option<Box<Marking>>,
-    sampling: Option<Box<Sampling>>,
+    pub(super) marking: Option<Box<Marking>>,
+    pub(super) sampling: Option<Box<Sampling>>,
     /// The reaction points.
-    pacing: Option<Box<Pacing>>,
+    pub(super) pacing: Option<Box<Pacing>>,
 }
 
 impl Queued {
-    /// Bytes of so many outputs, and of hosts if these have links of their own.
-    pub(crate) fn bytes(model: &Model, outputs: u64, hosts: u64) -> u64 {
-        let ports = outputs + hosts;
-        let queue = size_of::<Fifo>() + Silences::bytes(model);
-        let turns = Turn::bytes(model.egress.classes());
-        let port = size_of::<Port>() + queues(model) * queue + turns;
-        let marking = match model.egress.congestion_point {
-            None => 0,
-            Some(CongestionPlan::Mark(_)) => Marking::bytes(model, ports),
-            Some(CongestionPlan::Sample(_)) => Sampling::bytes(model, outputs),
-        };
-        let pacing = match model.egress.reaction_point {
-            None => 0,
-            Some(_) => Pacing::bytes(model, hosts),
-        };
-        ports * port as u64 + marking + pacing + ports / 8 + Wheel::<u32>::bytes(model.horizon())
-    }
-
-    /// Bytes besides, at the most: what limiters keep.
-    pub(crate) fn most_bytes(model: &Model, outputs: u64, hosts: u64) -> u64 {
-        match (model.egress.congestion_point, model.egress.reaction_point) {
-            (Some(CongestionPlan::Sample(plan)), Some(reaction)) => {
-                Pacing::most_bytes(model, (&plan, &reaction), outputs, hosts)
-            }
-            _ => 0,
-        }
-    }
-
-    /// Lets queues of a port send again whose time of silence is over; says when the next one is.
-    #[cold]
-    fn end_silences(&mut self, core: &Core, port: u32) -> Cycle {
-        let state = &mut self.queues.ports[port as usize];
-        let mut next = Cycle::MAX;
-        for queue in members(state.paused) {
-            let index = (state.queues + queue) as usize;
-            let until = self.silences.until(index);
-            if until <= core.now {
-                self.silences.end(core, index, until);
-                state.paused &= !(1 << queue);
-            } else if state.occupied >> queue & 1 == 1 {
-                next = next.min(until);
-            }
-        }
-        next
-    }
-
-    /// The packet of a port that leaves in this cycle, if one can. If not, sees to it that the port is looked at
-    /// when one may, unless a signal will tell.
-    fn choose(&mut self, core: &Core, port: u32) -> Option<u8> {
-        let (now, free_at) = (core.now, self.queues.ports[port as usize].free_at);
-        if free_at > now {
-            self.queues.schedule(port, now, free_at);
-            return None;
-        }
-        let expires =
-            if self.queues.plan.silence_ends { self.end_silences(core, port) } else { Cycle::MAX };
-        let state = &self.queues.ports[port as usize];
-        let open = state.occupied & !state.paused;
-        if matches!(self.queues.plan.schedule, Schedule::Strict) && open.is_power_of_two() {
-            let queue = open.trailing_zeros();
-            let ready = core.pool[self.queues.fifos[(state.queues + queue) as usize].head].arrival;
-            if ready <= now {
-                let (queue, class) = (queue as u8, self.queues.class_of(queue as u8));
-                self.queues.ports[port as usize].turn.only(queue, class);
-                return Some(queue);
-            }
-            self.queues.schedule(port, now, ready.min(expires));
-            return None;
-        }
-        let state = &self.queues.ports[port as usize];
-        self.candidates.clear();
-        let mut ready_at = expires;
-        for queue in members(state.occupied & !state.paused) {
-            let slot = &core.pool[self.queues.fifos[(state.queues + queue) as usize].head];
-            if slot.arrival > now {
-                ready_at = ready_at.min(slot.arrival);
-                continue;
-            }
-            let queue = queue as u8;
-            let class = self.queues.class_of(queue);
-            self.candidates.push(Candidate { queue, class, size: slot.packet.size });
-        }
-        if self.candidates.is_empty() {
-            if ready_at != Cycle::MAX {
-                self.queues.schedule(port, now, ready_at);
-            }
-            return None;
-        }
-        let turn = &mut self.queues.ports[port as usize].turn;
-        Some(turn.choose(&self.queues.plan.schedule, &self.candidates).queue)
-    }
-
-    /// When a port that holds packets can send next, as far as is known now.
-    #[inline]
-    fn next_chance(&self, core: &Core, port: u32) -> Cycle {
-        let state = &self.queues.ports[port as usize];
-        let open = state.occupied & !state.paused;
-        if self.queues.plan.silence_ends || open == 0 {
-            return state.free_at;
-        }
-        let head = |queue| self.queues.fifos[(state.queues + queue) as usize].head;
-        let ready = members(open).map(|queue| core.pool[head(queue)].arrival).min();
-        ready.unwrap_or(0).max(state.free_at)
-    }
-
-    /// Takes the first packet off a queue of a port, whose link is busy with it from now on.
-    fn pop(&mut self, core: &mut Core, port: u32, queue: u8) -> (u32, u32) {
-        let state = &mut self.queues.ports[port as usize];
-        let fifo = &mut self.queues.fifos[state.queues as usize + usize::from(queue)];
-        let packet = fifo.head;
-        let (next, _) = core.pool.remove(packet);
-        fifo.head = next;
-        state.occupied &= !(u64::from(next == NONE) << queue);
-        let size = u32::from(core.pool[packet].packet.size);
-        fifo.phits -= size;
-        let duration = size * state.period;
-        state.phits -= size;
-        state.free_at = core.now + duration;
-        (state.left_at, state.leaving) = (state.free_at, queue);
-        if state.occupied != 0 {
-            let at = self.next_chance(core, port);
-            self.queues.schedule(port, core.now, at);
-        }
-        (packet, duration)
-    }
-
     /// The congestion point of an output sees a packet leave a queue, and may mark it.
     #[inline]
     fn mark(&mut self, core: &mut Core, (port, queue): (u32, u8), packet: u32) {
         if self.marking.is_none() {
             return;
         }
-        let class = self.queues.class_of(queue);
+        let class = self.queues.class_of(port, queue);
         let behind = self.queues.waiting_phits(port, class);
         if let Some(marking) = &mut self.marking
             && marking.marks(core, (port, class), behind)
@@ -231,11 +104,12 @@ impl Queued {
         let arrival = now + downstream.latency;
         let notices = egress.queues.plan.notices;
         if kind == PortKind::Host
-            && notices.is_some_and(|own| own.class == egress.queues.class_of(queue))
+            && notices.is_some_and(|own| own.class == egress.queues.class_of(port, queue))
         {
             let notice = notify::unload(&mut path.hosts, &path.core.pool[packet].packet);
             if let (Some(notice), Some(pacing)) = (notice, &mut path.egress.pacing) {
-                let queue = path.egress.queues.queue_of(notice.class);
+                let to = path.egress.queues.outputs + downstream.port;
+                let queue = path.egress.queues.queue_of(to, notice.class);
                 pacing.hear((downstream.port, queue), arrival + duration, &notice);
             }
         } else if kind == PortKind::Host {
@@ -301,7 +175,7 @@ impl Egress for Queued {
         let state = &self.queues.ports[out as usize];
         // What can be silent on its own must not fill what others need.
         let (phits, leaves) = match output.kind {
-            PortKind::Link if self.queues.plan.queue_per_vc => {
+            PortKind::Link if state.queue_per_vc => {
                 let queue = &self.queues.fifos[state.queues as usize + usize::from(vc)];
                 (queue.phits, state.leaving == vc)
             }
@@ -384,7 +258,7 @@ impl Egress for Queued {
         egress.queues.make_room(core.pool.slots());
         let request = OutputRequest { vc: to.vc(), size: packet.size, ..OutputRequest::default() };
         egress.queues.waiting[index as usize] = Waiting { request, held: None };
-        let at = (port - egress.queues.outputs, egress.queues.queue_of(to.vc()));
+        let at = (port - egress.queues.outputs, egress.queues.queue_of(port, to.vc()));
         if let Some(pacing) = &mut egress.pacing
             && pacing.enter(core, &mut egress.queues, at, index)
         {
@@ -395,41 +269,7 @@ impl Egress for Queued {
 
     fn hear(&mut self, core: &mut Core, signal: Signal) -> bool {
         let Some(pause) = PauseFrame::read(signal) else { return false };
-        let port = signal.port();
-        if self.queues.plan.silence_ends {
-            self.end_silences(core, port);
-        }
-        let state = &self.queues.ports[port as usize];
-        let queues =
-            if pause.whole_link { u64::MAX } else { 1 << self.queues.queue_of(signal.vc()) };
-        let first = state.queues as usize;
-        let all = u64::MAX >> (64 - self.queues.queues_of_a_port());
-        let changed = queues & all & if pause.stops { !state.paused } else { state.paused };
-        for queue in members(changed) {
-            let queue = first + queue as usize;
-            if pause.stops {
-                self.silences.begin(queue, core.now);
-            } else {
-                self.silences.end(core, queue, core.now);
-            }
-        }
-        if let Some(duration) = pause.duration {
-            let until = core.now + duration;
-            members(queues & all)
-                .for_each(|queue| self.silences.last_until(first + queue as usize, until));
-        }
-        let state = &mut self.queues.ports[port as usize];
-        state.paused ^= changed;
-        let at = match pause.duration {
-            Some(duration) if pause.stops => Some(core.now + duration),
-            _ if pause.stops => None,
-            _ => Some(state.free_at),
-        };
-        if let Some(at) = at
-            && state.occupied & queues != 0
-        {
-            self.queues.schedule(port, core.now, at);
-        }
+        self.silence(core, signal, pause);
         true
     }
 
@@ -464,10 +304,10 @@ impl Egress for Queued {
 
     fn silences(&self, core: &Core, port: u32, vcs: u8) -> Vec<SilenceRecord> {
         let state = &self.queues.ports[port as usize];
-        let count = if self.queues.plan.queue_per_vc {
+        let count = if state.queue_per_vc {
             usize::from(vcs)
         } else {
-            self.queues.queues_of_a_port()
+            usize::from(self.queues.plan.classes())
         };
         let first = state.queues as usize;
         let silent = |queue| (state.paused >> queue & 1 == 1, self.queues.plan.silence_ends);
@@ -487,13 +327,13 @@ impl Egress for Queued {
     }
 
     fn silent_since(&self, port: u32, vc: u8) -> Option<Cycle> {
-        let (state, queue) = (&self.queues.ports[port as usize], self.queues.queue_of(vc));
+        let (state, queue) = (&self.queues.ports[port as usize], self.queues.queue_of(port, vc));
         let since = self.silences.since(state.queues as usize + usize::from(queue));
         (state.paused >> queue & 1 == 1).then_some(since)
     }
 
     fn is_silent(&self, port: u32, vc: u8, now: Cycle) -> bool {
-        let (state, queue) = (&self.queues.ports[port as usize], self.queues.queue_of(vc));
+        let (state, queue) = (&self.queues.ports[port as usize], self.queues.queue_of(port, vc));
         let until = || self.silences.until(state.queues as usize + usize::from(queue));
         // Silences that end by themselves are ended when somebody looks.
         state.paused >> queue & 1 == 1 && (!self.queues.plan.silence_ends || until() > now)

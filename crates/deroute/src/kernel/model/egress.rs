@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::flow_control::Pauses;
 use super::links;
 use crate::congestion::{self, CongestionPlan, CongestionPoint, NoticePlan};
-use crate::control::{LinkClass, PausePlan};
+use crate::control::LinkClass;
 use crate::ids::{PortId, RouterId};
 use crate::kernel::egress::schedule::Schedule;
 use crate::queuing::Flows;
@@ -22,7 +23,7 @@ pub(crate) struct EgressModel {
     /// Classes of flows, of service and of the queuing scheme together, and those of the queuing scheme.
     pub(crate) flows: u8,
     pub(crate) schemes: u8,
-    /// Each VC has a queue, and not each class of service.
+    /// An output of some link has a queue for each VC, and not for each class of service.
     pub(crate) queue_per_vc: bool,
     /// The phits of the queues fill the output buffer, and not the time that the link needs for them.
     pub(crate) counts_phits: bool,
@@ -61,7 +62,7 @@ impl EgressModel {
     pub(super) fn new(
         spec: &Spec,
         Ends { topology, links, nic, flows }: Ends<'_>,
-        (pause, switch): (Option<&PausePlan>, &SwitchPlan),
+        (pause, switch): (Option<&Pauses>, &SwitchPlan),
         (scale, largest, notices): (Scale, u16, Option<NoticePlan>),
     ) -> Result<Self, SpecError> {
         let network = &spec.network;
@@ -70,9 +71,9 @@ impl EgressModel {
             scale,
             output_queues: !has_no_output_queues(switch),
             longest: longest(topology, (links, nic), switch, pause.is_some()),
-            whole_link: pause.is_some_and(|plan| plan.whole_link),
+            whole_link: pause.is_some_and(Pauses::whole_link),
             longest_input: links.iter().map(|link| link.memory()).max().unwrap_or(0),
-            counted_inputs: pause.is_some() && !switch.holds_input,
+            counted_inputs: pause.is_some_and(Pauses::between_all_switches) && !switch.holds_input,
         };
         let point = network.congestion_point.as_ref();
         let congestion_point = point.map(|point| congestion::build(point, &setting)).transpose()?;
@@ -90,11 +91,11 @@ impl EgressModel {
             needed: counts_phits || nic.is_some() || whole || congestion_point.is_some(),
             flows: flows.classes(),
             schemes: flows.classes() / flows.service(),
-            queue_per_vc: pause.is_some_and(|plan| !plan.whole_link),
+            queue_per_vc: pause.is_some_and(Pauses::some_queue_per_vc),
             counts_phits,
             leaves_at_once: has_no_output_queues(switch),
             holds_input: switch.holds_input,
-            silence_ends: pause.is_some_and(|plan| plan.duration.is_some()),
+            silence_ends: pause.is_some_and(Pauses::ends),
             schedule: Schedule::of(&network.classes, largest),
             congestion_point,
             notices,
@@ -105,9 +106,9 @@ impl EgressModel {
     }
 
     /// Pauses that do not silence notifications.
-    pub(super) fn exempt(&self, plan: PausePlan) -> PausePlan {
-        let exempt = (0..64).filter(|vc| self.notifies(*vc)).map(|vc| 1 << vc).sum();
-        PausePlan { exempt, ..plan }
+    pub(super) fn exempt(&self, mut pauses: Pauses) -> Pauses {
+        pauses.exempt = (0..64).filter(|vc| self.notifies(*vc)).map(|vc| 1 << vc).sum();
+        pauses
     }
 
     /// Classes of service.
@@ -181,7 +182,7 @@ pub(super) fn output_buffer(switch: &SwitchPlan, wait: bool, largest: u16) -> u3
 pub(super) fn check(
     spec: &Spec,
     agent: &dyn Routing,
-    (nic, pause): (bool, Option<&PausePlan>),
+    (nic, pause, names): (bool, Option<&Pauses>, &[&str]),
     switch: &SwitchPlan,
 ) -> Result<(), SpecError> {
     let network = &spec.network;
@@ -199,13 +200,17 @@ pub(super) fn check(
         let message = "what a packet waits for its link depends on its class of service";
         return refuse("network.sensing", message, &["both", "output", "downstream"]);
     }
-    match (agent.watches().signal, pause) {
-        (Some(Signal::Pauses), None) => {
+    let paused = (
+        pause.is_some_and(Pauses::between_switches),
+        pause.is_some_and(Pauses::between_all_switches),
+    );
+    match (agent.watches().signal, paused) {
+        (Some(Signal::Pauses), (_, false)) => {
             let message = "this routing decides by pauses, and credits know none";
             let choices = ["network.flow_control.pfc", "network.flow_control.pause"];
             return refuse("network.flow_control", message, &choices);
         }
-        (Some(Signal::Credits), Some(_)) => {
+        (Some(Signal::Credits), (true, _)) => {
             let message =
                 "this routing decides by credits, and a flow control that pauses has none";
             return refuse("network.flow_control", message, &["network.flow_control.credits"]);
@@ -217,20 +222,19 @@ pub(super) fn check(
         let choices = ["network.congestion_point.qcn"];
         return refuse("network.congestion_point", message, &choices);
     }
-    let Some(plan) = pause else {
-        if nic {
-            let message =
-                "credits do not guard the links of hosts: their injection queue is the buffer";
-            let choices = ["nothing", "network.flow_control.pfc", "network.flow_control.pause"];
-            return refuse("network.nic.link", message, &choices);
-        }
-        return Ok(());
-    };
-    if spec.workload.is_some() && plan.lossy {
+    if nic && pause.is_none_or(|pauses| pauses.host().is_none()) {
+        let message =
+            "credits do not guard the links of hosts: their injection queue is the buffer";
+        let choices =
+            ["nothing", "network.nic.link.flow_control.pfc", "network.nic.link.flow_control.pause"];
+        return refuse("network.nic.link", message, &choices);
+    }
+    let Some(pauses) = pause else { return Ok(()) };
+    if spec.workload.is_some() && pauses.lossy() {
         let message = "a message of a workload would wait for ever for a packet that is lost";
         return refuse("network.flow_control", message, &["one that is not lossy"]);
     }
-    if agent.atomic() {
+    if agent.atomic() && pauses.between_switches() {
         let message = "this routing asks for empty VCs, which only credits can tell";
         return refuse("network.flow_control", message, &["credits"]);
     }
@@ -238,11 +242,13 @@ pub(super) fn check(
         let message = "without credits the length of a queue is what waits at the output";
         return refuse("network.sensing", message, &["both", "network.flow_control.credits"]);
     }
-    if network.spare_vcs != SpareVcs::Unused {
+    if network.spare_vcs != SpareVcs::Unused && pauses.between_switches() {
         let message = "without credits nobody knows which VC is emptiest";
         return refuse("network.spare_vcs", message, &["unused", "network.flow_control.credits"]);
     }
-    if let Some((name, _)) = network.links.iter().find(|(_, link)| link.shared.is_some()) {
+    let shares = |name: &str| network.links.get(name).is_some_and(|link| link.shared.is_some());
+    let mut paused = pauses.by_class().zip(names).filter(|(plan, _)| plan.is_some());
+    if let Some((_, name)) = paused.find(|(_, name)| shares(name)) {
         let message = "memory that VCs share needs credits";
         return refuse(&format!("network.links.{name}.shared"), message, &["nothing"]);
     }

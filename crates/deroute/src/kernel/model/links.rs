@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::control::{LinkClass, PausePlan};
+use super::flow_control::Pauses;
+use crate::control::LinkClass;
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::routing::{Fabric, VcNeed};
 use crate::spec::{Quantity, Scale, Spec, SpecError, holds};
@@ -124,11 +125,11 @@ pub(super) fn resequencing(
     spec: &Spec,
     scale: &Scale,
     largest: u16,
-    pause: Option<&PausePlan>,
+    pause: Option<&Pauses>,
 ) -> Result<Option<u32>, SpecError> {
     let path = "network.nic.resequencing";
     let Some(resequencing) = &spec.network.nic.resequencing else { return Ok(None) };
-    if pause.is_some_and(|plan| plan.lossy) {
+    if pause.is_some_and(Pauses::lossy) {
         let message = "the packets after one that is lost would wait for it for ever";
         let choices = ["nothing", "a flow control that is not lossy"];
         return Err(SpecError::new(path, message).choices(choices));

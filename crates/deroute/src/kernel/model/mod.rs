@@ -3,6 +3,7 @@
 
 mod demand;
 mod egress;
+mod flow_control;
 mod limits;
 mod links;
 mod memory;
@@ -12,19 +13,20 @@ mod times;
 use std::sync::Arc;
 
 pub(crate) use egress::EgressModel;
+pub(crate) use flow_control::Pauses;
 pub(crate) use probed::{ProbedPort, QueuePlan, Queues, pause_rows};
 pub(crate) use times::{Asked, LEAST, Times, WarmupTimes};
 
 use egress::Ends;
 
 use crate::congestion;
-use crate::control::{self, ControlPlan, LinkClass, PausePlan};
+use crate::control::LinkClass;
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::queuing::{self, Flows};
 use crate::routing::{self, Plan, Planner, VcNeed};
 use crate::spec::{
-    Allocator, FlowControl, Forwarding, Network, Routed, Scale, Sensing, ServiceClasses, SpareVcs,
-    Spec, SpecError, holds,
+    Allocator, Forwarding, Network, Routed, Scale, Sensing, ServiceClasses, SpareVcs, Spec,
+    SpecError, holds,
 };
 use crate::switch::{self, Crossbar, Matching};
 use crate::topology::{self, Peer, Topology};
@@ -67,8 +69,8 @@ pub(crate) struct Model {
     pub(crate) scale: Scale,
     /// Queues at the outputs, where a run needs them.
     pub(crate) egress: EgressModel,
-    /// Pauses in place of credits.
-    pub(crate) pause: Option<PausePlan>,
+    /// Pauses in place of credits, on some links or all.
+    pub(crate) pause: Option<Pauses>,
     /// Phits that a host can hold of packets that wait for an earlier one, if hosts put packets in order; `u32::MAX` is
     /// unlimited.
     pub(crate) resequencing: Option<u32>,
@@ -111,12 +113,13 @@ impl Model {
         let nic = links::nic(spec, &scale, host_latency, flows.classes())?;
         let (names, links) = (topology.classes(), &classes[..]);
         let atomic = agent.atomic();
-        let setting = control::Setting { names, links, largest, host: nic, scale, atomic };
-        let (atomic, pause) = flow_control(&network.flow_control, &setting)?;
+        let sizes = (scale, largest);
+        let ends = flow_control::Ends { names, links, host: nic, sizes, atomic };
+        let (atomic, pause) = flow_control::resolve(spec, &ends)?;
         let setting = switch::Setting::new(&network.switch, scale, largest, watches.reconsiders);
         let switch = switch::build(&network.switch, &setting)?;
         let (allocator, voqs) = allocator(&switch.matching);
-        egress::check(spec, &*agent, (nic.is_some(), pause.as_ref()), &switch)?;
+        egress::check(spec, &*agent, (nic.is_some(), pause.as_ref(), names), &switch)?;
         let sizes = (scale, largest, notices);
         let ends = Ends { topology: &*topology, links, nic, flows: &flows };
         let egress = EgressModel::new(spec, ends, (pause.as_ref(), &switch), sizes)?;
@@ -167,6 +170,18 @@ impl Model {
         u32::from(size)
     }
 
+    /// Have links of a class pauses in place of credits?
+    #[inline]
+    pub(crate) fn replaces_credits(&self, class: u8) -> bool {
+        self.pause.as_ref().is_some_and(|pauses| pauses.replace_credits(class))
+    }
+
+    /// Are all VCs of the links of a class paused together?
+    pub(crate) fn pauses_whole_link(&self, class: u8) -> bool {
+        let plan = self.pause.as_ref().and_then(|pauses| pauses.of(class.into()));
+        plan.is_some_and(|plan| plan.whole_link)
+    }
+
     /// Packets of hosts have numbers: there are streams, or receivers put packets in order.
     pub(crate) fn numbers_packets(&self) -> bool {
         !self.traffic.streams().is_empty() || self.resequencing.is_some()
@@ -212,7 +227,7 @@ impl Model {
         let largest = u32::from(self.packet_sizes().1) * period;
         let latency = self.classes.iter().map(|c| c.latency).max().unwrap_or(0);
         let back = if self.sensing == Sensing::Waiting { latency } else { 0 };
-        let told = self.pause.as_ref().map_or(0, |plan| plan.frame * period + plan.response);
+        let told = self.pause.as_ref().map_or(0, |pauses| pauses.told(period));
         latency + back + self.pipeline + 2 * largest + self.host_latency + told + 2
     }
 
@@ -269,17 +284,6 @@ fn sensing(spec: &Spec, agent: &dyn routing::Routing) -> Result<Sensing, SpecErr
         return Err(SpecError::new("network.sensing", message).choices(choices));
     }
     Ok(sensing)
-}
-
-/// Whether a VC is taken only while it is empty, and the pauses, if they take the place of credits.
-fn flow_control(
-    control: &FlowControl,
-    setting: &control::Setting<'_>,
-) -> Result<(bool, Option<PausePlan>), SpecError> {
-    Ok(match control::build(control, setting)? {
-        ControlPlan::Credits { atomic } => (atomic, None),
-        ControlPlan::Pause(plan) => (false, Some(plan)),
-    })
 }
 
 /// Classes of VCs in each link class that share its spare VCs; none if these are not used.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::Model;
-use crate::control::{PauseLimits, PausePlan};
+use super::{Model, Pauses};
+use crate::control::PauseLimits;
 use crate::ids::{Cycle, HostId, PortId, RouterId};
 use crate::outcome::{QueuePlace, QueueSide};
 use crate::spec::{ProbedPorts, QueueDetail, QueueProbe, Spec, SpecError};
@@ -136,7 +136,8 @@ fn input_limits(
         Peer::Router { class, .. } => Some(usize::from(class)),
         _ => None,
     };
-    let Some(plan) = &model.pause else {
+    let plan = model.pause.as_ref().and_then(|pauses| pauses.at(peer));
+    let Some(plan) = plan else {
         let capacity = match class.map(|class| &model.classes[class]) {
             Some(link) if alone || one_vc => Some(link.buffer),
             Some(link) => u32::try_from(link.memory()).ok(),
@@ -145,22 +146,20 @@ fn input_limits(
         };
         return (capacity, None);
     };
-    let limits = class.map_or(plan.host, |class| Some(plan.limits[class]));
     // The limits are those of a VC, or of the whole port.
     let own = alone || one_vc != plan.whole_link;
-    match limits {
-        Some(limits) if own => (Some(limits.capacity), Some(limits)),
-        Some(_) => (None, None),
-        None if alone || one_vc => (finite(model.injection_queue), None),
-        None => (None, None),
-    }
+    if own { (Some(plan.limits.capacity), Some(plan.limits)) } else { (None, None) }
 }
 
 /// What the queues at an output, or one of them, can hold.
 fn output_capacity(model: &Model, peer: Peer, alone: bool, one: bool) -> Option<u32> {
     // With PFC each VC of a link has an output buffer of its own.
-    let each = model.egress.queue_per_vc && matches!(peer, Peer::Router { .. });
+    let each = matches!(peer, Peer::Router { class, .. } if queue_per_vc(model, class));
     if alone || one == each { finite(model.output_buffer) } else { None }
+}
+
+fn queue_per_vc(model: &Model, class: u8) -> bool {
+    model.pause.as_ref().is_some_and(|pauses| pauses.queue_per_vc(class))
 }
 
 fn finite(phits: u32) -> Option<u32> {
@@ -202,12 +201,12 @@ fn check_pauses(model: &Model) -> Result<(), SpecError> {
     if !model.pause_probe {
         return Ok(());
     }
-    let Some(plan) = &model.pause else {
+    let Some(pauses) = &model.pause else {
         let message = "credits pause nobody, and lose nothing";
         let choices = ["pfc", "pause", "lossy"].map(|name| format!("network.flow_control.{name}"));
         return Err(SpecError::new("probes.pauses", message).choices(choices));
     };
-    let (rows, bins) = (pause_rows(model, plan), model.times.pause_bins());
+    let (rows, bins) = (pause_rows(model, pauses), model.times.pause_bins());
     if rows == 0 {
         let message =
             "hosts without links of their own are not paused, and there are no other links";
@@ -223,24 +222,28 @@ fn check_pauses(model: &Model) -> Result<(), SpecError> {
 }
 
 /// Rows of a record of pauses.
-pub(crate) fn pause_rows(model: &Model, plan: &PausePlan) -> u64 {
-    let each = |vcs: u8| if plan.whole_link { 1 } else { u64::from(vcs) };
-    let links = |(router, port): (RouterId, PortId)| match model.topology.peer(router, port) {
-        Peer::Router { class, .. } => each(model.classes[usize::from(class)].vcs),
-        Peer::Host(_) if plan.host.is_some() => each(model.flows.classes()),
-        _ => 0,
+pub(crate) fn pause_rows(model: &Model, pauses: &Pauses) -> u64 {
+    let links = |(router, port): (RouterId, PortId)| {
+        let peer = model.topology.peer(router, port);
+        match (pauses.at(peer), peer) {
+            (None, _) => 0,
+            (Some(plan), _) if plan.whole_link => 1,
+            (_, Peer::Router { class, .. }) => model.classes[usize::from(class)].vcs.into(),
+            _ => model.flows.classes().into(),
+        }
     };
     of_classes(&*model.topology, |_| true).into_iter().map(links).sum()
 }
 
 /// A port with its queues.
 fn probed(model: &Model, probe: &QueueProbe, router: RouterId, port: PortId) -> ProbedPort {
-    let vcs = match model.topology.peer(router, port) {
-        Peer::Router { class, .. } => model.classes[usize::from(class)].vcs,
-        _ => model.flows.classes(),
+    let peer = model.topology.peer(router, port);
+    let (class, vcs) = match peer {
+        Peer::Router { class, .. } => (class, model.classes[usize::from(class)].vcs),
+        _ => (u8::MAX, model.flows.classes()),
     };
     let egress = &model.egress;
-    let outputs = match (egress.needed, egress.queue_per_vc) {
+    let outputs = match (egress.needed, queue_per_vc(model, class)) {
         // A crossbar no faster than the links passes a packet when the link has sent the one before.
         (false, _) => u8::from(model.crossbar != Crossbar::Speed(1)),
         (true, true) => vcs,

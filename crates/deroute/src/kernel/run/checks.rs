@@ -75,9 +75,7 @@ pub(crate) fn full(network: &Network<'_>) -> Result<(), RunError> {
         }
     }
     for (partition, first) in network.parts() {
-        if network.model.pause.is_none() {
-            check_credits(partition.core(), first, &charged)?;
-        }
+        check_credits(partition.core(), first, &charged)?;
         for router in 0..partition.core().routers.len() as u32 {
             let wrong = |what| RunError::Invariant(format!("router {}: {what}", first + router));
             partition.check(router).map_err(wrong)?;
@@ -123,11 +121,10 @@ fn limit(core: &Core, input: usize) -> u32 {
     let (model, class) = (&core.model, usize::from(core.outputs[input].class));
     let link = core.inputs[input].kind == PortKind::Link;
     let router = core.routers[core.inputs[input].router as usize].id;
-    let shared = model.shared_memory(router).unwrap_or(0);
-    match &model.pause {
-        Some(plan) if link => plan.limits[class].capacity.saturating_add(shared),
+    match model.pause.as_ref().and_then(|pauses| pauses.of(class)) {
         Some(plan) => {
-            plan.host.map_or(model.injection_queue, |limits| limits.capacity.saturating_add(shared))
+            let shared = plan.shared.and_then(|_| model.shared_memory(router)).unwrap_or(0);
+            plan.limits.capacity.saturating_add(shared)
         }
         None if link => model.classes[class].buffer,
         None => model.injection_queue,
@@ -172,8 +169,11 @@ fn count_events(core: &Core, first: u32, charged: &mut Charged) -> u32 {
             *charged.entry(channel).or_default() += u64::from(packet.size);
         }
     }
-    let credits = core.model.pause.is_none();
-    for signal in core.signals.pending().filter(|_| credits) {
+    for signal in core.signals.pending() {
+        let output = core.outputs.get(signal.port() as usize);
+        if output.is_none_or(|output| core.model.replaces_credits(output.class)) {
+            continue;
+        }
         let channel = far_end(core, first, signal.port(), signal.vc());
         *charged.entry(channel).or_default() += u64::from(signal.content());
     }
@@ -182,7 +182,7 @@ fn count_events(core: &Core, first: u32, charged: &mut Charged) -> u32 {
 
 fn check_credits(core: &Core, first: u32, charged: &Charged) -> Result<(), RunError> {
     for (index, output) in core.outputs.iter().enumerate() {
-        if output.kind != PortKind::Link {
+        if output.kind != PortKind::Link || core.model.replaces_credits(output.class) {
             continue;
         }
         let class = core.model.classes[output.class as usize];

@@ -1,17 +1,18 @@
 //! What a flow control that pauses did, from the counts of its receivers and senders.
 
-use crate::control::{PauseLimits, PausePlan};
+use crate::control::PausePlan;
 use crate::ids::Cycle;
 use crate::kernel::control::PauseRecord;
 use crate::kernel::core::ports::{Input, PortKind};
 use crate::kernel::egress::SilenceRecord;
 use crate::kernel::inspect::{Inspect, Network};
+use crate::kernel::model::Pauses;
 use crate::outcome::{FlowControlUse, PauseRow, PauseSeries, PauseUse, SharedUse};
 
 /// One direction of a link, with what its ends have recorded.
 struct Link<'a> {
     class: usize,
-    limits: PauseLimits,
+    plan: &'a PausePlan,
     /// Router and port of its ends, or the host that sends.
     from: Result<[u32; 2], u32>,
     to: [u32; 2],
@@ -24,15 +25,14 @@ struct Link<'a> {
 
 /// The result, if the flow control is one that pauses or loses packets.
 pub(crate) fn outcome(network: &Network<'_>, cycles: Cycle) -> Option<FlowControlUse> {
-    let plan = network.model.pause.as_ref()?;
+    let pauses = network.model.pause.as_ref()?;
     let names = network.model.topology.classes().iter().copied();
-    let limits = plan.limits.iter().copied().map(Some).chain([plan.host]);
-    let classes = names.chain(["host"]).zip(limits);
+    let classes = names.chain(["host"]).zip(pauses.by_class());
     let mut links: Vec<PauseUse> =
-        classes.filter_map(|(name, limits)| limits.map(|limits| unused(name, limits))).collect();
+        classes.filter_map(|(name, plan)| plan.map(|plan| unused(name, plan))).collect();
     // Whole numbers, so that the sums do not depend on the partitions.
     let mut silent = vec![(0, 0); links.len()];
-    each(network, plan, |link| {
+    each(network, pauses, |link| {
         let sums = add(&mut links[link.class], link, cycles);
         let (paused, queues) = silent[link.class];
         silent[link.class] = (paused + sums.0, queues + sums.1);
@@ -40,7 +40,7 @@ pub(crate) fn outcome(network: &Network<'_>, cycles: Cycle) -> Option<FlowContro
     for (found, (paused, queues)) in links.iter_mut().zip(silent) {
         found.paused_mean = paused as f64 / (f64::from(cycles) * queues.max(1) as f64);
     }
-    let mut says = says(plan, &links);
+    let mut says = says(pauses.lossy(), &links);
     let shared = network.partitions.iter().filter_map(|partition| partition.shared_memory());
     let shared = shared.reduce(|one, other| (one.0.max(other.0), one.1.max(other.1)));
     let shared = shared.map(|(size, used_max)| SharedUse { size, used_max });
@@ -53,7 +53,7 @@ pub(crate) fn outcome(network: &Network<'_>, cycles: Cycle) -> Option<FlowContro
 }
 
 /// Links of a class on which nothing has happened, of which there is none yet.
-fn unused(class: &str, limits: PauseLimits) -> PauseUse {
+fn unused(class: &str, PausePlan { limits, .. }: &PausePlan) -> PauseUse {
     PauseUse {
         class: class.to_owned(),
         links: 0,
@@ -87,10 +87,10 @@ fn add(found: &mut PauseUse, link: &Link<'_>, cycles: Cycle) -> (u64, u64) {
 }
 
 /// Shows every link whose sender can be paused or whose buffer can overflow, in the order of the receiving ports.
-fn each(network: &Network<'_>, plan: &PausePlan, mut look: impl FnMut(&Link<'_>)) {
+fn each(network: &Network<'_>, pauses: &Pauses, mut look: impl FnMut(&Link<'_>)) {
     for (partition, first) in network.parts() {
         for (port, input) in (0..).zip(&partition.core().inputs) {
-            if let Some(link) = link(network, plan, (partition, first), (port, input)) {
+            if let Some(link) = link((network, pauses), (partition, first), (port, input)) {
                 look(&link);
             }
         }
@@ -99,13 +99,12 @@ fn each(network: &Network<'_>, plan: &PausePlan, mut look: impl FnMut(&Link<'_>)
 
 /// The link behind an input of a partition.
 fn link<'a>(
-    network: &Network<'a>,
-    plan: &PausePlan,
+    (network, pauses): (&Network<'a>, &'a Pauses),
     (partition, first): (&'a dyn Inspect, u32),
     (port, input): (u32, &Input),
 ) -> Option<Link<'a>> {
     let (core, upstream) = (partition.core(), input.upstream);
-    let (class, limits, from, sender) = match input.kind {
+    let (class, from, sender) = match input.kind {
         PortKind::Link => {
             let class = usize::from(core.outputs[port as usize].class);
             let other = network.partitions[upstream.partition as usize];
@@ -113,19 +112,19 @@ fn link<'a>(
             let base = other.core().routers[output.router as usize].port_base;
             let router = other.core().first_router + output.router;
             let from = [router, upstream.port - base];
-            (class, plan.limits[class], Ok(from), (other, upstream.port))
+            (class, Ok(from), (other, upstream.port))
         }
         PortKind::Host => {
             let host = core.hosts[upstream.port as usize].id.0;
             // The links of hosts come after the outputs.
             let queue = core.outputs.len() as u32 + upstream.port;
-            (plan.limits.len(), plan.host?, Err(host), (partition, queue))
+            (usize::from(u8::MAX), Err(host), (partition, queue))
         }
         PortKind::Unused => return None,
     };
     Some(Link {
-        class,
-        limits,
+        class: pauses.place_of(class),
+        plan: pauses.of(class)?,
         from,
         to: [first + input.router, port - input.base],
         records: partition.pauses(port),
@@ -136,16 +135,16 @@ fn link<'a>(
 
 /// The record of every link and VC, if it is asked for.
 pub(crate) fn record(network: &Network<'_>, from: Cycle, to: Cycle) -> Option<PauseSeries> {
-    let plan = network.model.pause.as_ref().filter(|_| network.model.pause_probe)?;
+    let pauses = network.model.pause.as_ref().filter(|_| network.model.pause_probe)?;
     let (width, before) = network.model.times.series.unwrap_or_default();
     let before = before.min(from);
     let bins = if width == 0 { 0 } else { (to - (from - before)).div_ceil(width) };
     let mut columns: Vec<Vec<u32>> = Vec::new();
     let mut rows = Vec::new();
-    each(network, plan, |link| {
-        let vcs = if plan.whole_link { 1 } else { link.vcs };
+    each(network, pauses, |link| {
+        let vcs = if link.plan.whole_link { 1 } else { link.vcs };
         for vc in 0..vcs {
-            rows.push(row(plan, link, vc));
+            rows.push(row(link, vc));
             columns.push(link.silences[usize::from(vc)].bins.clone());
         }
     });
@@ -157,26 +156,26 @@ pub(crate) fn record(network: &Network<'_>, from: Cycle, to: Cycle) -> Option<Pa
 }
 
 /// What happened to a VC of a link, or to all of them.
-fn row(plan: &PausePlan, link: &Link<'_>, vc: u8) -> PauseRow {
+fn row(link: &Link<'_>, vc: u8) -> PauseRow {
     let record = link.records[usize::from(vc)];
     PauseRow {
         from: link.from.ok(),
         to: link.to,
         host: link.from.err(),
-        vc: (!plan.whole_link).then_some(vc.into()),
+        vc: (!link.plan.whole_link).then_some(vc.into()),
         class: link.class as u32,
         frames: record.frames,
         stops: record.stops,
         paused: link.silences[usize::from(vc)].measured,
         buffer_max: record.peak,
-        headroom_max: record.peak.saturating_sub(link.limits.xoff),
+        headroom_max: record.peak.saturating_sub(link.plan.limits.xoff),
         lost_packets: record.lost_packets,
         lost_phits: record.lost_phits,
     }
 }
 
 /// What acted and what did not.
-fn says(plan: &PausePlan, links: &[PauseUse]) -> Vec<String> {
+fn says(lossy: bool, links: &[PauseUse]) -> Vec<String> {
     let mut says = Vec::new();
     let pausing = links.iter().any(|link| link.xoff.is_some());
     let stops: u64 = links.iter().map(|link| link.stops).sum();
@@ -195,7 +194,7 @@ fn says(plan: &PausePlan, links: &[PauseUse]) -> Vec<String> {
     }
     if lost > 0 {
         says.push(format!("{lost} packets were lost for want of room"));
-    } else if plan.lossy {
+    } else if lossy {
         says.push("no packet was lost".into());
     }
     says

@@ -98,7 +98,7 @@ fn queued(partition: &dyn Inspect, input: u32, vc: u8) -> u32 {
 /// What keeps its memory where nobody counts it.
 fn held(partition: &dyn Inspect) -> Held {
     let (core, mut all) = (partition.core(), Held::new());
-    if core.model.pause.is_none() && core.model.egress.holds_input {
+    if core.model.egress.holds_input {
         for departing in partition.departing() {
             if let Some(place) = departing.held {
                 let size = core.pool[departing.packet].packet.size;

@@ -84,10 +84,9 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// A VC is a channel of its own, or not.
-    fn own(&self, vc: u8) -> Option<u8> {
-        let pause = self.partition.core().model.pause.as_ref();
-        (!pause.is_some_and(|plan| plan.whole_link)).then_some(vc)
+    /// A VC of links of a class is a channel of its own, or not.
+    fn own(&self, class: u8, vc: u8) -> Option<u8> {
+        (!self.partition.core().model.pauses_whole_link(class)).then_some(vc)
     }
 
     /// The packets that have been granted and have not left. Adds the queues that have been silent for long, which
@@ -99,7 +98,7 @@ impl Look<'_> {
             let Some(output) = core.outputs.get(departing.out as usize) else { continue };
             let base = core.routers[output.router as usize].port_base;
             let (router, port) = (self.first + output.router, (departing.out - base) as u16);
-            let place = Place::Silent(router, port, self.own(departing.vc));
+            let place = Place::Silent(router, port, self.own(output.class, departing.vc));
             let places = found.occupied.entry(departing.out).or_default();
             if !places.contains(&place) {
                 places.push(place);
@@ -115,7 +114,7 @@ impl Look<'_> {
                 && silent.is_some_and(|since| self.now - since >= self.patience)
             {
                 let (router, port, _) = far_end(core, self.first, departing.out, departing.vc);
-                let buffer = Place::Buffer((router, port, self.own(departing.vc)));
+                let buffer = Place::Buffer((router, port, self.own(output.class, departing.vc)));
                 waits.insert(place, vec![buffer]);
             }
         }
@@ -131,16 +130,17 @@ impl Look<'_> {
             {
                 continue;
             }
+            let class = core.outputs[index as usize].class;
             let mut together = Some(Vec::new());
             for vc in 0..input.vcs {
                 let ends = self.ends((index, vc), outputs);
-                if self.own(vc).is_some() {
+                if self.own(class, vc).is_some() {
                     self.add((index, Some(vc)), ends, waits);
                 } else {
                     together = together.zip(ends).map(|(all, ends)| [all, ends].concat());
                 }
             }
-            if self.own(0).is_none() {
+            if self.own(class, 0).is_none() {
                 self.add((index, None), together, waits);
             }
         }
@@ -150,7 +150,7 @@ impl Look<'_> {
     fn add(&self, (index, vc): (u32, Option<u8>), ends: Option<Vec<Place>>, waits: &mut Waits) {
         let core = self.partition.core();
         let Input { router, base, .. } = core.inputs[index as usize];
-        let pauses = core.model.pause.is_some();
+        let pauses = core.model.replaces_credits(core.outputs[index as usize].class);
         let Some(ends) = ends.filter(|ends| !ends.is_empty()) else { return };
         if !pauses || self.partition.has_stopped(index, vc.unwrap_or(0)) {
             let channel = (self.first + router, (index - base) as u16, vc);

@@ -111,6 +111,41 @@ const QUANTA: &[Row<'_>] = &[(
     &["9 quanta (23 cycles)", "wait for 13 cycles", "at least 11", "lossy"],
 )];
 
+const LOCAL: &str = "network.links.local.flow_control";
+const HOST: &str = "network.nic.link";
+
+/// Flow control of a class of links.
+const CLASSES_OF_LINKS: &[Row<'_>] = &[
+    (
+        &[(LOCAL, "{ pfc = { response = 0, frame = 1, xoff = 20 } }")],
+        "network.links.local.flow_control.pfc.xoff",
+        &["20 phits leave too little of the 24 phits of network.links.local.buffer", "lossy"],
+    ),
+    (
+        &[
+            (LOCAL, "{ pfc = { lossy = true, shared_buffer = { size = 4000, alpha = 1.0 } } }"),
+            (PFC, "{ pfc = { lossy = true, shared_buffer = { size = 5000, alpha = 1.0 } } }"),
+        ],
+        "network.links.local.flow_control.pfc.shared_buffer.size",
+        &["4000 phits", "says 5000", "one memory"],
+    ),
+    (
+        &[("network.nic.latency", "5"), (HOST, "{ buffer = 90, flow_control = { credits = {} } }")],
+        HOST,
+        &["credits do not guard the links of hosts", "network.nic.link.flow_control.pfc"],
+    ),
+    (
+        &[(LOCAL, "{ lossy = {} }"), ("network.links.local.shared", "8")],
+        "network.links.local.shared",
+        &["needs credits"],
+    ),
+];
+
+#[test]
+fn flow_control_by_class_of_links() {
+    check(CLASSES_OF_LINKS);
+}
+
 #[test]
 fn shared_buffers_and_quanta() {
     check(SHARED_BUFFERS);

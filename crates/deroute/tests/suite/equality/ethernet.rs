@@ -201,6 +201,41 @@ fn hot_spots() {
     assert!(seen.runs > 140 && seen.paused > 80 && seen.lost > 10, "{seen:?}");
 }
 
+/// Every class of links has a flow control of its own, and so have hosts: credits beside pauses of every kind.
+#[test]
+fn each_class_its_own() {
+    let controls = [
+        "{ credits = {} }",
+        "{ pfc = { response = 3, frame = 3, xoff = 40, xon = 20, lossy = true } }",
+        "{ pause = { response = 5, frame = 2, xoff = 60, quanta = 25, lossy = true } }",
+        "{ lossy = {} }",
+        "{ pfc = { response = 1, frame = 1, xoff = 30, xon = 29, quanta = 30, lossy = true } }",
+    ];
+    let mut seen = Seen::default();
+    for n in 0..2 * controls.len() * controls.len() {
+        let (one, other) = (n % controls.len(), n / controls.len() % controls.len());
+        let mut spec = support::dragonfly(1, 2, 1);
+        spec.network.topology = Topology::Dragonfly(value(DRAGONFLIES[n % 3]));
+        spec.routing = value(ROUTINGS[5 * n % ROUTINGS.len()]);
+        vary(&mut spec, n);
+        switch(&mut spec, n);
+        spec.network.flow_control = value(controls[other]);
+        let third = controls[(one + n / 7) % controls.len()];
+        for (name, link) in &mut spec.network.links {
+            let vcs = link.vcs.count().expect("a number") + 1;
+            (link.buffer, link.vcs) = ([60, 90, 110][n % 3].into(), vcs.into());
+            link.flow_control = (name == "local").then(|| value(controls[one]));
+        }
+        let host = format!("{{ buffer = 100, flow_control = {third} }}");
+        spec.network.nic.link = (!third.contains("credits")).then(|| value(&host));
+        spec.traffic.load = 0.9;
+        if Simulation::build(&spec).is_ok() {
+            seen.add(&agree(&spec));
+        }
+    }
+    assert!(seen.runs > 30 && seen.paused > 15 && seen.lost > 5, "{seen:?}");
+}
+
 /// Messages over links that pause.
 #[test]
 fn messages() {

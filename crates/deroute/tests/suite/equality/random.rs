@@ -163,11 +163,16 @@ prop_compose! {
         slow in prop_oneof![Just(None), (0..9_usize).prop_map(Some)],
         (whole, classes, ets) in (any::<bool>(), 1..=3_u8, any::<bool>()),
         hot in prop_oneof![Just(None), (0..2_u32).prop_map(Some)],
+        own in prop::collection::vec(prop::option::weighted(0.3, controls()), 4),
     ) -> Spec {
         let mut spec = spec;
         spec.network.flow_control = value(&control);
-        let host = host.filter(|_| !control.contains("credits"));
-        let link = |(buffer, rate)| value(&format!("{{ buffer = {buffer}, rate = '{rate}' }}"));
+        let at_hosts = own[3].as_ref().unwrap_or(&control);
+        let host = host.filter(|_| !at_hosts.contains("credits"));
+        let link = |(buffer, rate)| {
+            let own = own[3].as_ref().map_or(String::new(), |own| format!(", flow_control = {own}"));
+            value(&format!("{{ buffer = {buffer}, rate = '{rate}'{own} }}"))
+        };
         spec.network.nic.link = host.map(link);
         if spec.network.nic.latency == 0.into() {
             spec.network.nic.latency = 1.into();
@@ -176,6 +181,9 @@ prop_compose! {
             (link.latency, link.buffer) = (latency.into(), buffer.into());
             link.vcs = ((support::vcs(link) + vcs) * classes).into();
             link.rate = (period > 1).then(|| format!("1/{period}").as_str().into());
+        }
+        for (link, own) in spec.network.links.values_mut().zip(&own) {
+            link.flow_control = own.as_deref().map(value);
         }
         if let Some(turn) = slow {
             rates(&mut spec, turn);

@@ -5,7 +5,8 @@ use deroute::routing::{Injection, Queue, Queues, RouterView, ValiantPhase};
 use deroute::spec::{Arbiter, Pointer};
 use deroute::topology::Peer;
 
-use super::switch::{Lane, Queued, Waiting, Wish};
+use super::queues::Queued;
+use super::switch::{Lane, Waiting, Wish};
 use super::{Model, Packet, Parcel};
 
 /// An input port asks for an output.
@@ -294,9 +295,7 @@ impl Model {
         let here = &mut self.routers[router];
         if self.net.links.limits(&here.peers[input]).is_some() {
             here.inputs[input].lanes[vc].held -= size;
-        } else if let Peer::Router { router, port, class } = here.peers[input]
-            && self.net.links.pauses.is_none()
-        {
+        } else if let Peer::Router { router, port, class } = here.peers[input] {
             let latency = self.net.links.classes[usize::from(class)].latency;
             let (router, port) = (router.index(), port.index());
             self.post(latency, Parcel::Credits { router, port, vc, phits: size });

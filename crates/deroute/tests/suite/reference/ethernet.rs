@@ -80,7 +80,8 @@ impl Model {
 
     /// A frame leaves through an output port; it has in cycle `at`.
     pub(super) fn fly_frame(&mut self, router: usize, port: usize, frame: Frame, at: u32) {
-        let pauses = self.net.links.pauses.as_ref().expect("somebody speaks");
+        let peer = &self.routers[router].peers[port];
+        let (pauses, _) = self.net.links.limits(peer).expect("somebody speaks");
         let (latency, to) = match self.routers[router].peers[port] {
             Peer::Router { router, port, class } => {
                 let to = Sender::Output { router: router.index(), port: port.index() };
@@ -95,18 +96,26 @@ impl Model {
 
     /// A frame takes effect at a sender.
     pub(super) fn hear(&mut self, at: Sender, frame: Frame) {
-        let pauses = self.net.links.pauses.as_ref().expect("somebody speaks");
-        let wire = match at {
-            Sender::Output { router, port } => &mut self.routers[router].outputs[port].wire,
-            Sender::Host(host) => self.hosts[host].wire.as_mut().expect("a host with a link"),
+        let links = &self.net.links;
+        let (wire, pauses) = match at {
+            Sender::Output { router, port } => {
+                let router = &mut self.routers[router];
+                let pauses = links.limits(&router.peers[port]).map(|(pauses, _)| pauses);
+                (&mut router.outputs[port].wire, pauses)
+            }
+            Sender::Host(host) => {
+                let wire = self.hosts[host].wire.as_mut().expect("a host with a link");
+                (wire, links.host.as_ref())
+            }
         };
+        let pauses = pauses.expect("somebody speaks");
         for (vc, stops) in frame.says {
             let until = match (stops, pauses.duration) {
                 (false, _) => 0,
                 (true, None) => u32::MAX,
                 (true, Some(cycles)) => self.now + cycles,
             };
-            let queues = wire.told(&self.net.links, pauses.whole_link, vc);
+            let queues = wire.told(links, pauses.whole_link, vc);
             wire.hear(queues, until);
         }
     }

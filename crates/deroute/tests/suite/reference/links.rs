@@ -30,13 +30,11 @@ pub(super) struct Limits {
     pub(super) xon: u32,
 }
 
-/// Receivers that tell their senders to be silent, or that lose packets.
+/// Receivers of a class of links that tell their senders to be silent, or that lose packets.
 pub(super) struct Pauses {
     /// All VCs of a link together.
     pub(super) whole_link: bool,
-    /// Of each class of links, and of those of hosts.
-    pub(super) limits: Vec<Limits>,
-    pub(super) host: Option<Limits>,
+    pub(super) limits: Limits,
     /// Phits of a frame that says so.
     pub(super) frame: u32,
     /// Cycles from the arrival of its end to its effect.
@@ -62,13 +60,15 @@ pub(super) struct Links {
     pub(super) nic: Option<Class>,
     /// Cycles of a phit on links that are slower than their class, by router and port.
     slow: BTreeMap<(usize, usize), u32>,
-    pub(super) pauses: Option<Pauses>,
+    /// By class, and of the links of hosts: where there are no credits.
+    pub(super) pauses: Vec<Option<Pauses>>,
+    pub(super) host: Option<Pauses>,
     pub(super) schedule: Schedule,
     /// Classes of service, and classes of the queuing scheme in each.
     pub(super) service: usize,
     schemes: usize,
-    /// An output has a queue for each VC at its other end, and not for each class of service.
-    queue_per_vc: bool,
+    /// An output to a host has a queue for each of its classes, and not for each class of service.
+    apart_at_hosts: bool,
     /// An output buffer is filled by the phits in it, and not by the time that the link needs for them.
     pub(super) counts_phits: bool,
     largest: u32,
@@ -90,7 +90,18 @@ impl Links {
         });
         let slow = slow(spec, topology, scale);
         let service = usize::from(flows.service());
-        let pauses = pauses(spec, (&classes, nic.as_ref()), largest, scale);
+        let usual = &spec.network.flow_control;
+        let own = |name: &&str| spec.network.links[*name].flow_control.as_ref().unwrap_or(usual);
+        let controls: Vec<&FlowControl> = topology.classes().iter().map(own).collect();
+        let at_hosts = spec.network.nic.link.as_ref().and_then(|link| link.flow_control.as_ref());
+        let at_hosts = at_hosts.unwrap_or(usual);
+        let plan = |control, class| pauses(control, class, largest, scale);
+        let pauses = controls.iter().zip(&classes).map(|(control, class)| plan(control, class));
+        let pauses: Vec<Option<Pauses>> = pauses.collect();
+        let host = nic.as_ref().and_then(|nic| plan(at_hosts, nic));
+        let credits = |control: &FlowControl| matches!(control, FlowControl::Credits(_));
+        let whole = matches!(at_hosts, FlowControl::Pause(_)) || credits(at_hosts);
+        let paused = !credits(usual) || host.is_some() || pauses.iter().any(Option::is_some);
         let fast = classes.iter().chain(&nic).all(|class| class.period == 1);
         let holds = matches!(spec.network.switch, Switch::InputBufferedOutputQueued(_));
         let schedule = match spec.network.classes.as_ref().map(|classes| &classes.schedule) {
@@ -102,13 +113,14 @@ impl Links {
             _ => Schedule::Strict,
         };
         Self {
-            counts_phits: pauses.is_some() || service > 1 || !fast || !slow.is_empty() || holds,
-            queue_per_vc: pauses.as_ref().is_some_and(|pauses| !pauses.whole_link),
+            counts_phits: paused || service > 1 || !fast || !slow.is_empty() || holds,
+            apart_at_hosts: !whole,
             largest,
             classes,
             nic,
             slow,
             pauses,
+            host,
             schedule,
             service,
             schemes: usize::from(flows.classes()) / service,
@@ -131,13 +143,12 @@ impl Links {
 
     /// Limits of the buffers at a port, where there are any.
     pub(super) fn limits(&self, peer: &Peer) -> Option<(&Pauses, Limits)> {
-        let pauses = self.pauses.as_ref()?;
-        let limits = match peer {
-            Peer::Router { class, .. } => Some(pauses.limits[usize::from(*class)]),
-            Peer::Host(_) => pauses.host,
+        let pauses = match peer {
+            Peer::Router { class, .. } => self.pauses[usize::from(*class)].as_ref(),
+            Peer::Host(_) => self.host.as_ref(),
             Peer::Unused => None,
         };
-        limits.map(|limits| (pauses, limits))
+        pauses.map(|pauses| (pauses, pauses.limits))
     }
 
     /// The class of service of a VC.
@@ -145,9 +156,12 @@ impl Links {
         vc / self.schemes % self.service
     }
 
-    /// The queue of an output for packets of a VC.
-    pub(super) fn queue_of(&self, vc: usize) -> usize {
-        if self.queue_per_vc { vc } else { self.service_of(vc) }
+    /// Has an output a queue for each VC at its other end, and not for each class of service?
+    pub(super) fn apart(&self, peer: &Peer) -> bool {
+        match peer {
+            Peer::Router { .. } => self.limits(peer).is_some_and(|(pauses, _)| !pauses.whole_link),
+            _ => self.apart_at_hosts,
+        }
     }
 
     /// Phits behind a crossbar that has no output buffers: none where nothing can wait there.
@@ -157,17 +171,7 @@ impl Links {
 
     /// Has each VC behind a port an output buffer of its own?
     pub(super) fn buffer_per_vc(&self, peer: &Peer) -> bool {
-        self.queue_per_vc && matches!(peer, Peer::Router { .. })
-    }
-
-    /// The queues of an output with so many VCs at its other end.
-    pub(super) fn queues(&self, vcs: usize) -> usize {
-        if self.queue_per_vc { vcs } else { self.service }
-    }
-
-    /// The class of service of a queue of an output.
-    pub(super) fn service_of_queue(&self, queue: usize) -> usize {
-        if self.queue_per_vc { self.service_of(queue) } else { queue }
+        matches!(peer, Peer::Router { .. }) && self.apart(peer)
     }
 }
 
@@ -222,12 +226,7 @@ struct Asked<'a> {
     quanta: Option<u32>,
 }
 
-fn pauses(
-    spec: &Spec,
-    (classes, nic): (&[Class], Option<&Class>),
-    largest: u32,
-    scale: &Scale,
-) -> Option<Pauses> {
+fn pauses(control: &FlowControl, class: &Class, largest: u32, scale: &Scale) -> Option<Pauses> {
     macro_rules! asked {
         ($spec:ident) => {
             Asked {
@@ -240,20 +239,19 @@ fn pauses(
             }
         };
     }
-    let (whole_link, asked) = match &spec.network.flow_control {
+    let (whole_link, asked) = match control {
         FlowControl::Credits(_) => return None,
         FlowControl::Lossy(_) => {
-            let never = |class: &Class| Limits { capacity: class.buffer, xoff: u32::MAX, xon: 0 };
-            let (limits, host) = (classes.iter().map(never).collect(), nic.map(never));
+            let limits = Limits { capacity: class.buffer, xoff: u32::MAX, xon: 0 };
             let (frame, response, duration) = (0, 0, None);
-            return Some(Pauses { whole_link: false, limits, host, frame, response, duration });
+            return Some(Pauses { whole_link: false, limits, frame, response, duration });
         }
         FlowControl::Pfc(spec) => (false, asked!(spec)),
         FlowControl::Pause(spec) => (true, asked!(spec)),
     };
     let response = whole(asked.response.as_ref().expect("a response time"));
     let (frame, response) = (whole(asked.frame), response + 2 * whole(asked.phy_delay));
-    let limits = |class: &Class| {
+    let limits = {
         let capacity = class.buffer * if whole_link { class.vcs as u32 } else { 1 };
         // What is on its way when the receiver speaks: what fits into the time until it is heard and until the last
         // phit has come, while its frame waits for a packet and takes its own time, and a packet that has begun; and, as
@@ -267,9 +265,8 @@ fn pauses(
         let xon = asked.xon.as_ref().map_or(xoff.saturating_sub(2 * largest), whole);
         Limits { capacity, xoff, xon }
     };
-    let (limits, host) = (classes.iter().map(limits).collect(), nic.map(limits));
     // A quantum is the time of 512 bits.
     let quantum = 512.0 / 8.0 / scale.phit_bytes();
     let duration = asked.quanta.map(|quanta| ((f64::from(quanta) * quantum).round() as u32).max(1));
-    Some(Pauses { whole_link, limits, host, frame, response, duration })
+    Some(Pauses { whole_link, limits, frame, response, duration })
 }

@@ -14,6 +14,7 @@ mod islip;
 mod links;
 mod messages;
 mod paused;
+mod queues;
 mod record;
 mod report;
 mod resolved;
@@ -31,9 +32,10 @@ use deroute::topology::Peer;
 use deroute::traffic::Source;
 
 use messages::Office;
+use queues::Queued;
 use record::Record;
 use resolved::Resolved;
-use switch::{Departures, Queued, Router};
+use switch::{Departures, Router};
 use wire::{Began, Crossed, Frame, Outgoing, Wire};
 
 /// A packet, from its generation to the end of the run.
@@ -127,7 +129,8 @@ impl Model {
         let host = |h: u32| {
             let (source, next) = net.workload.source(HostId(h), spec.run.seed);
             let classes = usize::from(net.flows.classes());
-            let wire = net.links.nic.map(|nic| Wire::new(&net.links, classes, nic.period));
+            let ends = (net.links.apart(&Peer::Host(HostId(h))), classes);
+            let wire = net.links.nic.map(|nic| Wire::new(&net.links, ends, nic.period));
             Host { source, next, queued: vec![0; classes], wire }
         };
         let hosts = (0..topology.hosts()).map(host).collect();
@@ -251,7 +254,7 @@ impl Model {
             let (whole, sent, memory) = (now, 0, None);
             let waiting =
                 Outgoing { packet, vc: class, size, ready: now, whole, crossed, sent, memory };
-            wire.append(self.net.links.queue_of(class), waiting);
+            wire.append(&self.net.links, class, waiting);
             return;
         }
         match self.net.host_latency {

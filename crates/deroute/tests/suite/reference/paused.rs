@@ -28,7 +28,7 @@ pub(super) struct PauseRecord {
     counts: Vec<Counts>,
     names: Vec<String>,
     /// Those of them with receivers that say what they hold.
-    classes: usize,
+    counted: Vec<bool>,
     /// Class of the link behind each port.
     class_at: BTreeMap<(usize, usize), usize>,
 }
@@ -60,11 +60,9 @@ impl PauseRecord {
                 (counts[class].capacity, counts[class].xoff) = (limits.capacity, limits.xoff);
             }
         }
-        let classes = match &net.links.pauses {
-            Some(pauses) => classes + usize::from(pauses.host.is_some()),
-            None => 0,
-        };
-        Self { counts, names, classes, class_at }
+        let pauses = net.links.pauses.iter().chain([&net.links.host]);
+        let counted = pauses.map(Option::is_some).collect();
+        Self { counts, names, counted, class_at }
     }
 
     fn of(&mut self, peer: &Peer) -> &mut Counts {
@@ -103,8 +101,8 @@ impl PauseRecord {
 
     pub(super) fn compare(&self, outcome: &Outcome, cycles: f64, report: &mut Report) {
         let used = outcome.flow_control.as_ref().map_or(&[][..], |used| &used.links);
-        let mine = self.counts.iter().zip(&self.names);
-        let mine = mine.take(self.classes).map(|(counts, name)| {
+        let mine = self.counts.iter().zip(&self.names).zip(&self.counted);
+        let mine = mine.filter(|(_, counted)| **counted).map(|((counts, name), _)| {
             let shares = counts.silent.values();
             let shares =
                 shares.map(|(silent, queues)| *silent as f64 / (cycles * f64::from(*queues)));

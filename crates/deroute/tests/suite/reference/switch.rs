@@ -2,13 +2,10 @@
 
 use std::collections::VecDeque;
 
-use deroute::ids::{PortId, RouterId, VcId};
-use deroute::routing::Queues;
-use deroute::spec::Sensing;
+use deroute::ids::{PortId, RouterId};
 use deroute::topology::Peer;
 
 use super::Phit;
-use super::links::Class;
 use super::resolved::Resolved;
 use super::wire::{Began, Crossed, Frame, Outgoing, Wire};
 
@@ -72,17 +69,17 @@ pub(super) struct Departures {
 }
 
 /// A packet that began to leave over a link.
-struct Departed {
-    vc: usize,
-    size: u32,
-    at: u32,
+pub(super) struct Departed {
+    pub(super) vc: usize,
+    pub(super) size: u32,
+    pub(super) at: u32,
 }
 
 pub(super) struct Output {
     pub(super) pointer: usize,
     pub(super) credits: Vec<u32>,
     pub(super) wire: Wire,
-    departed: Vec<Departed>,
+    pub(super) departed: Vec<Departed>,
 }
 
 pub(super) struct Router {
@@ -112,7 +109,11 @@ impl Router {
                 Some(class) => vec![class.buffer + class.shared; vcs(peer)],
                 None => Vec::new(),
             },
-            wire: Wire::new(&net.links, vcs(peer), net.links.period(id.index(), port, peer)),
+            wire: Wire::new(
+                &net.links,
+                (net.links.apart(peer), vcs(peer)),
+                net.links.period(id.index(), port, peer),
+            ),
             departed: Vec::new(),
         };
         Self {
@@ -226,7 +227,8 @@ impl Router {
         assert!(input.crossing.is_none(), "two packets cross from one input");
         input.crossing = Some(Crossing { vc, packet, output: wish.port, left: size, whole: now });
         let output = &mut self.outputs[wish.port];
-        let taken = if net.links.pauses.is_none() { size } else { 0 };
+        let paused = net.links.limits(&self.peers[wish.port]).is_some();
+        let taken = if paused { 0 } else { size };
         if let Some(credits) = output.credits.get_mut(wish.vc) {
             *credits = credits.checked_sub(taken).expect("enough credits");
         }
@@ -243,7 +245,7 @@ impl Router {
             sent: 0,
             memory: (net.keeps_memory && !net.injects(&self.peers[port])).then_some((port, vc)),
         };
-        output.wire.append(net.links.queue_of(lane), outgoing);
+        output.wire.append(&net.links, lane, outgoing);
         packet
     }
 
@@ -287,114 +289,5 @@ impl Router {
             all.packets.extend(step.began.map(|packet| (port, packet)));
         }
         all
-    }
-}
-
-/// The queues of a router, as its agent sees them.
-pub(super) struct Queued<'a> {
-    pub(super) router: &'a Router,
-    pub(super) net: &'a Resolved,
-    pub(super) atomic: bool,
-    pub(super) now: u32,
-}
-
-impl Queued<'_> {
-    fn link(&self, port: PortId) -> Option<(&Class, &Output)> {
-        let class = self.net.links.class(&self.router.peers[port.index()])?;
-        Some((class, &self.router.outputs[port.index()]))
-    }
-
-    /// Phits of packets of a VC that have sent nothing.
-    fn unsent(output: &Output, vc: VcId) -> u32 {
-        let whole = output.wire.waiting().filter(|packet| packet.vc == vc.index());
-        whole.map(|packet| packet.size).sum()
-    }
-
-    /// Phits of packets of a VC that left, and whose credits cannot be back yet.
-    fn travelling(&self, class: &Class, output: &Output, vc: VcId) -> u32 {
-        let back = |packet: &Departed| packet.at + 2 * class.latency;
-        let out = output.departed.iter().filter(|p| p.vc == vc.index() && back(p) > self.now);
-        out.map(|packet| packet.size).sum()
-    }
-
-    /// Phits that count, but for the wait for the link.
-    fn counted(&self, port: PortId, vc: VcId) -> u32 {
-        let Some((class, output)) = self.link(port) else { return 0 };
-        match self.net.sensing {
-            Sensing::Both => self.taken(port, vc),
-            Sensing::Output => Self::unsent(output, vc),
-            Sensing::Downstream => self.taken(port, vc) - Self::unsent(output, vc),
-            Sensing::Waiting => {
-                let moving = Self::unsent(output, vc) + self.travelling(class, output, vc);
-                self.taken(port, vc) - moving
-            }
-        }
-    }
-
-    /// What the next packet would wait for the link.
-    fn wait(&self, port: PortId) -> u32 {
-        if self.net.sensing != Sensing::Waiting {
-            return 0;
-        }
-        self.router.outputs[port.index()].wire.backlog(self.now).saturating_sub(self.net.pipeline)
-    }
-
-    fn sum(&self, port: PortId, vcs: impl Iterator<Item = usize>) -> u32 {
-        let sum: u32 = vcs.map(|vc| self.counted(port, VcId(vc as u8))).sum();
-        sum + self.wait(port)
-    }
-}
-
-impl Queues for Queued<'_> {
-    fn port(&self, port: PortId) -> u32 {
-        self.sum(port, 0..self.router.outputs[port.index()].credits.len())
-    }
-
-    fn vc(&self, port: PortId, vc: VcId) -> u32 {
-        self.sum(port, std::iter::once(vc.index()))
-    }
-
-    fn class(&self, port: PortId, vc: VcId, classes: u8) -> u32 {
-        let vcs = self.router.outputs[port.index()].credits.len();
-        self.sum(port, (vc.index()..vcs).step_by(usize::from(classes)))
-    }
-
-    fn lane(&self, port: PortId, vc: VcId) -> u32 {
-        match (&self.net.shared_by, self.router.peers[port.index()]) {
-            (Some(shared_by), Peer::Router { class, .. }) => {
-                let classes = shared_by[usize::from(class)];
-                let vcs = self.router.outputs[port.index()].credits.len();
-                self.sum(port, (0..vcs).filter(|v| v % classes == vc.index() % classes))
-            }
-            _ => self.vc(port, vc),
-        }
-    }
-
-    fn taken(&self, port: PortId, vc: VcId) -> u32 {
-        let Some((class, output)) = self.link(port) else { return 0 };
-        if self.net.links.pauses.is_some() {
-            return Self::unsent(output, vc);
-        }
-        class.buffer + class.shared - output.credits[vc.index()]
-    }
-
-    fn fits(&self, port: PortId, vc: VcId, size: u16) -> bool {
-        if self.link(port).is_none() || self.net.links.pauses.is_some() {
-            return true;
-        }
-        if self.atomic {
-            return self.taken(port, vc) == 0;
-        }
-        u32::from(size) <= self.router.free(self.net, port.index(), vc.index())
-    }
-
-    fn is_paused(&self, port: PortId, vc: VcId) -> bool {
-        self.router.outputs[port.index()].wire.is_silent(&self.net.links, vc.index(), self.now)
-    }
-
-    fn takes(&self, port: PortId, vc: VcId, size: u16) -> bool {
-        let wish = Wish { port: port.index(), vc: vc.index(), position: None };
-        let backlog = self.router.backlog(self.net, wish, self.now) + u64::from(size);
-        self.fits(port, vc, size) && backlog <= self.net.output_buffer
     }
 }

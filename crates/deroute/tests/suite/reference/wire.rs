@@ -70,6 +70,8 @@ pub(super) struct Began {
 pub(super) struct Wire {
     /// Cycles that it needs for a phit.
     pub(super) period: u32,
+    /// Each VC at the other end has a queue, and not each class of service.
+    apart: bool,
     queues: Vec<VecDeque<Outgoing>>,
     /// By queue: silent before this cycle.
     silent_until: Vec<u32>,
@@ -84,14 +86,15 @@ pub(super) struct Wire {
 
 impl Wire {
     /// To an end with so many VCs.
-    pub(super) fn new(links: &Links, vcs: usize, period: u32) -> Self {
-        let queues = links.queues(vcs);
+    pub(super) fn new(links: &Links, (apart, vcs): (bool, usize), period: u32) -> Self {
+        let queues = if apart { vcs } else { links.service };
         let mut deficits = vec![0; links.service];
         if let Schedule::Ets { quanta, .. } = &links.schedule {
             deficits[0] = quanta[0];
         }
         Self {
             period,
+            apart,
             queues: (0..queues).map(|_| VecDeque::new()).collect(),
             silent_until: vec![0; queues],
             sending: None,
@@ -102,8 +105,14 @@ impl Wire {
         }
     }
 
-    /// A packet waits for the wire.
-    pub(super) fn append(&mut self, queue: usize, packet: Outgoing) {
+    /// The queue for packets of a VC.
+    fn queue_of(&self, links: &Links, vc: usize) -> usize {
+        if self.apart { vc } else { links.service_of(vc) }
+    }
+
+    /// A packet of a VC waits for the wire.
+    pub(super) fn append(&mut self, links: &Links, vc: usize, packet: Outgoing) {
+        let queue = self.queue_of(links, vc);
         self.queues[queue].push_back(packet);
     }
 
@@ -124,13 +133,13 @@ impl Wire {
 
     /// All queues, or the one of a VC.
     pub(super) fn told(&self, links: &Links, whole: bool, vc: usize) -> std::ops::Range<usize> {
-        let queue = links.queue_of(vc);
+        let queue = self.queue_of(links, vc);
         if whole { 0..self.queues.len() } else { queue..queue + 1 }
     }
 
     /// Is the queue of a VC silent in this cycle?
     pub(super) fn is_silent(&self, links: &Links, vc: usize, now: u32) -> bool {
-        self.silent_until[links.queue_of(vc)] > now
+        self.silent_until[self.queue_of(links, vc)] > now
     }
 
     /// Queues that are silent in this cycle, and all.
@@ -248,9 +257,11 @@ impl Wire {
             self.silent_until[*queue] <= now && head.is_some_and(there)
         };
         let queues: Vec<usize> = (0..self.queues.len()).filter(can_send).collect();
+        let apart = self.apart;
+        let service_of = |queue| if apart { links.service_of(queue) } else { queue };
         // The queue of a class that comes first, if one of its queues can send.
         let of_class = |turn: &Turn, class: usize| {
-            let mine = || queues.iter().filter(|queue| links.service_of_queue(**queue) == class);
+            let mine = || queues.iter().filter(|queue| service_of(**queue) == class);
             mine().find(|queue| **queue >= turn.first[class]).or(mine().next()).copied()
         };
         if queues.is_empty() {
@@ -278,7 +289,8 @@ impl Wire {
             },
         };
         let queue = queue?;
-        self.turn.first[links.service_of_queue(queue)] = queue + 1;
+        let class = service_of(queue);
+        self.turn.first[class] = queue + 1;
         self.from = queue;
         self.queues[queue].pop_front()
     }

@@ -1,0 +1,42 @@
+//! Bytes of the queues at the outputs, of congestion points and of reaction points.
+
+use super::marking::Marking;
+use super::output_queues::{Fifo, Port, queues};
+use super::pacing::Pacing;
+use super::queued::Queued;
+use super::sampling::Sampling;
+use super::schedule::Turn;
+use super::silence::Silences;
+use crate::congestion::CongestionPlan;
+use crate::kernel::core::wheel::Wheel;
+use crate::kernel::model::Model;
+
+impl Queued {
+    /// Bytes of so many outputs, and of hosts if these have links of their own.
+    pub(crate) fn bytes(model: &Model, outputs: u64, hosts: u64) -> u64 {
+        let ports = outputs + hosts;
+        let queue = size_of::<Fifo>() + Silences::bytes(model);
+        let turns = Turn::bytes(model.egress.classes());
+        let port = size_of::<Port>() + queues(model) * queue + turns;
+        let marking = match model.egress.congestion_point {
+            None => 0,
+            Some(CongestionPlan::Mark(_)) => Marking::bytes(model, ports),
+            Some(CongestionPlan::Sample(_)) => Sampling::bytes(model, outputs),
+        };
+        let pacing = match model.egress.reaction_point {
+            None => 0,
+            Some(_) => Pacing::bytes(model, hosts),
+        };
+        ports * port as u64 + marking + pacing + ports / 8 + Wheel::<u32>::bytes(model.horizon())
+    }
+
+    /// Bytes besides, at the most: what limiters keep.
+    pub(crate) fn most_bytes(model: &Model, outputs: u64, hosts: u64) -> u64 {
+        match (model.egress.congestion_point, model.egress.reaction_point) {
+            (Some(CongestionPlan::Sample(plan)), Some(reaction)) => {
+                Pacing::most_bytes(model, (&plan, &reaction), outputs, hosts)
+            }
+            _ => 0,
+        }
+    }
+}
