@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import deroute
 from conftest import ROOT
 from deroute.cli import app
-from deroute.figures import CATALOGUE, FigureError, Study, pauses, queues, read_figures
+from deroute.figures import CATALOGUE, FigureError, Study, paused, pauses, queues, read_figures
 from deroute.figures.style import paper
 
 #: Two hosts of a small switch send to a third one, which pauses them; frames of 100 B at 10 Gb/s.
@@ -178,6 +178,31 @@ def test_thinned_curves_keep_their_peaks() -> None:
     parts = np.array_split(np.arange(50_000), 1000)
     assert all(values[part].max() in values[kept[np.isin(kept, part)]] for part in parts[::97])
     assert queues.thinned(values[:10]).tolist() == list(range(10))
+
+
+def test_paused_time_by_bin(outcome: deroute.Outcome, spec: dict[str, Any]) -> None:
+    edges_us, senders = paused.shares(outcome)
+    assert edges_us.tolist() == [5 * bin for bin in range(13)]
+    assert list(senders) == ["host 0", "host 1", "host 2", "host 3"]
+    record = outcome.pauses
+    assert record is not None
+    total = sum(float(share.sum()) for share in senders.values()) * record.width
+    assert total == pytest.approx(record.paused.sum())
+    figure = drawn(study(outcome, spec), kind="paused", to_us=30)
+    left, right, bar = figure.axes
+    assert [text.get_text() for text in left.get_yticklabels()] == ["host 0", "host 1"]
+    (cells,) = left.collections
+    values = np.asarray(cells.get_array()).reshape(2, -1)
+    assert values[1].tolist() == pytest.approx(100 * senders["host 1"])
+    assert right.get_xlim()[1] == 30
+    assert "(%)" in bar.get_ylabel()
+    # The last bin may be shorter.
+    odd = spec | {"run": spec["run"] | {"measure": "58 us"}}
+    edges, _ = paused.shares(deroute.simulate(odd))
+    assert edges[-2:].tolist() == [55, 58]
+    flat = spec | {"probes": {"pauses": True}}
+    with pytest.raises(FigureError, match=r"pauses in time"):
+        paused.shares(deroute.simulate(flat))
 
 
 def test_links_are_coloured_by_the_time_they_were_paused(

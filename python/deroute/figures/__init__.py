@@ -23,6 +23,7 @@ from deroute.figures import (
     latency,
     line,
     path_mix,
+    paused,
     pauses,
     queues,
     ranks,
@@ -64,6 +65,7 @@ CATALOGUE: Mapping[str, FigureKind] = {
         completion.KIND,
         queues.KIND,
         pauses.KIND,
+        paused.KIND,
         stream_loads.KIND,
         ranks.KIND,
     )
