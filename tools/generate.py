@@ -57,9 +57,9 @@ ALGORITHMS = (
     " spec](spec.md).\n"
 )
 SWITCHES = (
-    "# Switches\n\nSwitches, flow control, congestion and reaction points and queuing schemes,"
-    " from the heads of their\nsource files (`make generate`). Every key is in [the spec](spec.md);"
-    " how classes of flows share the VCs out is in\n[experiment"
+    "# Switches\n\nSwitches and hosts: flow control, congestion, notification and reaction points,"
+    " entropies and queuing\nschemes, from the heads of their source files (`make generate`). Every"
+    " key is in [the spec](spec.md); how\nclasses of flows share the VCs out is in [experiment"
     " files](../experiment-files.md#hot-spots-and-queuing-schemes).\n"
 )
 HEADINGS = ("What it does", "Source", "Parameters")
@@ -73,7 +73,9 @@ CATALOGUES = (
     (SWITCHES, "switch", "Switches", (*HEADINGS, "Deadlock freedom")),
     (SWITCHES, "control", "Flow control", (*HEADINGS, "Deadlock freedom")),
     (SWITCHES, "congestion", "Congestion points", HEADINGS),
+    (SWITCHES, "notification", "Notification points", HEADINGS),
     (SWITCHES, "reaction", "Reaction points", HEADINGS),
+    (SWITCHES, "entropy", "Entropies", HEADINGS),
     (SWITCHES, "queuing", "Queuing schemes", (*HEADINGS, "Deadlock freedom")),
 )
 

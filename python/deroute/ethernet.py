@@ -92,8 +92,27 @@ class PortSamples(Part):
     queue_max: int
 
 
+class EntropyUse(Part):
+    """What the entropies that hosts gave packets did, over the whole run."""
+
+    name: ClassVar[str] = "entropy"
+
+    says: list[str]
+    #: Packets that got an entropy, and those of them that got one which had come back.
+    packets: int
+    recycled: int
+    recycled_share: float
+    #: Packets that hosts heard of, and those of them that were marked.
+    heard: int
+    marked: int
+
+    def scalars(self) -> dict[str, int | float]:
+        """What there is one of in a run."""
+        return self.model_dump(exclude={"says"})
+
+
 class NotificationUse(Part):
-    """What congestion points that send notifications did, in words and by link class."""
+    """What those that send notifications did, in words and by link class."""
 
     name: ClassVar[str] = "notifications"
 

@@ -21,6 +21,7 @@ from pydantic import Field, PrivateAttr
 from deroute.ethernet import (
     AdaptationUse,
     CongestionPointUse,
+    EntropyUse,
     FlowControlUse,
     NotificationUse,
     ReactionPointUse,
@@ -164,8 +165,10 @@ class Outcome(Value, Part):
     flow_control: FlowControlUse | None = None
     #: What the congestion points did, if there are any.
     congestion_point: CongestionPointUse | None = None
-    #: What congestion points that send notifications did, if there are any.
+    #: What congestion or notification points that send notifications did, if there are any.
     notifications: NotificationUse | None = None
+    #: What the entropies of packets did, if hosts give any.
+    entropy: EntropyUse | None = None
     #: What the reaction points of hosts did, if there are any.
     reaction_point: ReactionPointUse | None = None
     #: What the routing did by what it was told, if it is one that says so.
@@ -272,13 +275,13 @@ class Outcome(Value, Part):
         for link in self.flow_control.links if self.flow_control else []:
             used = link.model_dump(exclude={"link_class"}, exclude_none=True)
             _flatten(f"flow_control.{link.link_class}", used, flat)
-        acted = (self.congestion_point, self.notifications, self.reaction_point, self.adaptation)
-        for part in (part for part in acted if part is not None):
-            _flatten(part.name, part.scalars(), flat)
+        acted = ("congestion_point", "notifications", "entropy", "reaction_point", "adaptation")
+        for part in (getattr(self, name) for name in acted):
+            if part is not None:
+                _flatten(part.name, part.scalars(), flat)
         for stream in self.streams:
             _flatten(f"streams.{stream.name}", stream.scalars(), flat)
-        unknown = {"workload", "streams", "flow_control", "congestion_point"}
-        unknown |= {"notifications", "reaction_point", "adaptation"}
+        unknown = {"workload", "streams", "flow_control", *acted}
         others = ("trend", "stopping", "resequencing")
         unknown |= {name for name in others if getattr(self, name) is None}
         for name, value in self.model_dump(by_alias=True, exclude=unknown).items():

@@ -41,9 +41,11 @@
 mod catalogue;
 mod congestion;
 mod control;
+mod entropy;
 pub mod guide;
 pub mod ids;
 mod kernel;
+mod notification;
 pub mod outcome;
 pub mod probe;
 pub mod queuing;

@@ -2,6 +2,7 @@
 //! loads in phits per host and cycle.
 
 mod adaptation;
+mod entropies;
 mod notices;
 mod queues;
 mod replay;
@@ -13,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::adaptation::AdaptationUse;
+pub use self::entropies::EntropyUse;
 pub use self::notices::{NotificationUse, PortSamples, ReactionPointUse, SampledQueues};
 pub use self::replay::{CollectiveUse, ReplayOutcome};
 pub use self::streams::{
@@ -82,9 +84,12 @@ pub struct Outcome {
     /// What the congestion points did, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_point: Option<CongestionPointUse>,
-    /// What congestion points that send notifications did, if there are any.
+    /// What congestion or notification points that send notifications did, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notifications: Option<NotificationUse>,
+    /// What the entropies that hosts gave packets did, if they gave any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entropy: Option<EntropyUse>,
     /// What the reaction points of hosts did, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reaction_point: Option<ReactionPointUse>,

@@ -25,6 +25,8 @@ pub enum Owner {
     Port(RouterId, PortId),
     /// Rate limiters of a host.
     Limiters(u32),
+    /// Entropies that a host draws.
+    Entropies(u32),
     /// Generation of the packets of a stream of the traffic at a host.
     Stream {
         /// Which stream.
@@ -57,6 +59,7 @@ impl Stream {
             Owner::Placement => (4, 0),
             Owner::Port(router, port) => (5 | u64::from(port.0) << 8, router.0),
             Owner::Limiters(i) => (7, i),
+            Owner::Entropies(i) => (8, i),
             Owner::Stream { stream, host } => (6 | u64::from(stream) << 8, host),
         };
         let mut state = seed;

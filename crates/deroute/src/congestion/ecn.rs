@@ -16,7 +16,8 @@
 //!
 //! # Limits
 //! All packets can be marked. Only what waits at an output counts, behind the crossbar: a switch that has
-//! no queues there is refused. Nothing reacts to a mark yet.
+//! no queues there is refused. Receivers tell sources of marks if they have a notification point
+//! (`network.nic.notification_point`).
 //!
 //! # Example
 //! ```toml

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use feedback::{Every, Feedback};
-pub(crate) use qcn::{GrowthSince, SampledQueue, Victim};
+pub(crate) use qcn::{GrowthSince, SampledQueue, Victim, notice};
 
 use crate::catalogue::catalogue;
 use crate::spec::{Scale, SpecError};
@@ -52,6 +52,8 @@ pub(crate) struct SamplePlan {
 /// Packets that tell sources of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoticePlan {
+    /// Who sends them, as a path of the spec.
+    pub(crate) point: &'static str,
     /// Their class of service.
     pub(crate) class: u8,
     /// Their phits.
@@ -72,8 +74,6 @@ pub(crate) struct Setting {
     pub(crate) longest_input: u64,
     /// Input buffers are counted, and hold packets until they cross the switch.
     pub(crate) counted_inputs: bool,
-    /// Pauses silence all classes of a link.
-    pub(crate) whole_link: bool,
 }
 
 catalogue! {
@@ -102,7 +102,9 @@ pub(crate) fn notices(
     setting: (&Scale, u8),
 ) -> Result<Option<NoticePlan>, SpecError> {
     match spec {
-        Some(CongestionPoint::Qcn(spec)) => qcn::notices(spec, setting).map(Some),
+        Some(CongestionPoint::Qcn(spec)) => {
+            notice(qcn::PATH, &spec.notifications, setting).map(Some)
+        }
         Some(CongestionPoint::Ecn(_)) | None => Ok(None),
     }
 }

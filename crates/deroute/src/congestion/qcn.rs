@@ -184,26 +184,29 @@ impl Default for QcnSpec {
     }
 }
 
-const PATH: &str = "network.congestion_point.qcn";
+pub(super) const PATH: &str = "network.congestion_point.qcn";
 
 fn at(key: &str) -> String {
     format!("{PATH}.{key}")
 }
 
-/// What notifications are, in a network with so many classes of service.
+/// What the notifications of congestion or notification points at a path of the spec are, in a network with so many
+/// classes of service.
 ///
 /// # Errors
 /// A class that does not exist or is that of other traffic, and sizes that are none.
-pub(super) fn notices(
-    spec: &QcnSpec,
+pub(crate) fn notice(
+    point: &'static str,
+    spec: &NotificationSpec,
     (scale, classes): (&Scale, u8),
 ) -> Result<NoticePlan, SpecError> {
-    let NotificationSpec { class, size, path } = &spec.notifications;
+    let at = |key: &str| format!("{point}.{key}");
+    let NotificationSpec { class, size, path } = spec;
     if classes < 2 {
         let message =
             "notifications need a class of service of their own, and there is one for all";
         let choices = ["network.classes.count of 2 or more"];
-        return Err(SpecError::new(PATH, message).choices(choices));
+        return Err(SpecError::new(point, message).choices(choices));
     }
     let class = class.unwrap_or(classes - 1);
     if !(1..classes).contains(&class) {
@@ -220,7 +223,8 @@ pub(super) fn notices(
         let message = format!("{phits} phits are no packet");
         SpecError::new(size_at, message).choices(["1 to 65535 phits"])
     })?;
-    Ok(NoticePlan { class, size, random_up: *path == NotificationPath::RandomUp })
+    let random_up = *path == NotificationPath::RandomUp;
+    Ok(NoticePlan { point, class, size, random_up })
 }
 
 /// Resolves the parameters.
@@ -228,11 +232,6 @@ pub(crate) fn plan(spec: &QcnSpec, setting: &Setting) -> Result<CongestionPlan, 
     if !setting.output_queues {
         let message = "samples are those of the queues at the outputs, and this switch has none";
         let choices = ["combined_queued", "output_queued", "input_buffered_output_queued"];
-        return Err(SpecError::new(PATH, message).choices(choices));
-    }
-    if setting.whole_link {
-        let message = "a pause of the whole link stops notifications as well";
-        let choices = ["network.flow_control.pfc", "network.flow_control.credits"];
         return Err(SpecError::new(PATH, message).choices(choices));
     }
     let refuse = |key: &str, message: String, choice: String| {

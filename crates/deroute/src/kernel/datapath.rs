@@ -88,6 +88,7 @@ impl<M: Machine> Datapath<M> {
         if M::Books::KEPT
             && agents.watches.injections
             && core.inputs[port as usize].kind == PortKind::Host
+            && !core.model.egress.notifies(vc)
         {
             let queue = core.injection_queue(port, vc);
             agents.note_injection((port, vc), queue, Injection::Entered, packet.header);
@@ -293,6 +294,9 @@ impl<M: Machine> Datapath<M> {
         let packet = &mut core.pool[grant.packet].packet;
         let header = packet.header;
         hosts.injected(packet, now);
+        if M::Hosts::NOTIFY && core.model.egress.notifies(grant.in_vc) {
+            return;
+        }
         if M::Books::KEPT && agents.watches.injections {
             let at = (grant.input, grant.in_vc);
             agents.note_injection(at, core.injection_queue(at.0, at.1), Injection::Left, header);

@@ -16,7 +16,7 @@ use super::core::ports::{Host, Input, Output, OutputRequest, Queue, Router};
 use super::core::wheel::Wheel;
 use super::egress::Queued;
 use super::extent::Extent;
-use super::hosts::{Interface, Loaded, Streams, Worker};
+use super::hosts::{Entropies, Interface, Loaded, Receivers, Streams, Worker};
 use super::machines::{Choice, Ethernet, EthernetVoq, General, Plain, PlainEthernet, Voq};
 use super::matching::islip_footprint;
 use super::model::{Model, QueuePlan, pause_rows};
@@ -177,15 +177,12 @@ fn histogram_bytes() -> u64 {
 
 /// What a partition has where packets have cargo: `Loaded`.
 fn hosts(model: &Model, part: &Extent) -> u64 {
-    if !has_cargo(model) {
+    if !model.loads_packets() {
         return 0;
     }
     let streams = if model.numbers_packets() { Streams::bytes(model, part) } else { 0 };
-    size_of::<Loaded>() as u64 + streams + interfaces(model, part)
-}
-
-fn has_cargo(model: &Model) -> bool {
-    model.jobs.is_some() || model.numbers_packets() || model.egress.notices.is_some()
+    let entropies = Entropies::bytes(model, part);
+    size_of::<Loaded>() as u64 + streams + interfaces(model, part) + entropies
 }
 
 /// What a partition has for programs: `Interfaces::new` and `Interfaces::add`.
@@ -213,7 +210,7 @@ fn moving(model: &Model, all: &Extent, parts: u64) -> Option<u64> {
     // A vector that grows has up to twice the room that it needs.
     let slot = 2 * size_of::<Slot>() as u64;
     let requested = if model.on_arrival { 2 * size_of::<OutputRequest>() as u64 } else { 0 };
-    let cargo = if has_cargo(model) { size_of::<(Cargo, u32)>() as u64 } else { 0 };
+    let cargo = if model.loads_packets() { size_of::<(Cargo, u32)>() as u64 } else { 0 };
     let delayed = if model.sensing == Sensing::Both { 0 } else { flights };
     // What is written in a window, and what was written in the one before, with room to spare.
     let mails = if parts > 1 { 4 } else { 0 };
@@ -231,6 +228,8 @@ fn moving(model: &Model, all: &Extent, parts: u64) -> Option<u64> {
         programs(model, all),
         if all.generators > 0 { Streams::most_bytes(model, all, parts) } else { 0 },
         Queued::most_bytes(model, all.ports, all.hosts),
+        Entropies::most_bytes(model, all.hosts.saturating_mul(all.hosts), packets),
+        Receivers::most_bytes(model, all.hosts.saturating_mul(all.hosts), packets),
     ];
     Some(all.into_iter().fold(0, u64::saturating_add))
 }

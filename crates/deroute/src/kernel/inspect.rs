@@ -11,6 +11,7 @@ use super::machine::{Departing, Egress, Machine, Matching};
 use super::model::Model;
 use super::partition::Partition;
 use crate::ids::Cycle;
+use crate::probe::entropies::EntropyRecord;
 use crate::probe::limits::LimitRecord;
 use crate::probe::marks::MarkRecord;
 use crate::probe::notices::NoticeRecord;
@@ -67,6 +68,8 @@ pub(crate) trait Inspect {
     fn marks(&self, output: u32) -> &[MarkRecord];
     /// What the samples of an output found by class, where congestion points send notifications.
     fn notices(&self, output: u32) -> Vec<NoticeRecord>;
+    /// Which entropies its hosts gave, if they give any.
+    fn entropies(&self) -> Option<EntropyRecord>;
     /// What the rate limiters of its hosts did, if there are any.
     fn limits(&self) -> Option<LimitRecord>;
     /// Recounts what the switch allocation knows of a router. Says what is wrong.
@@ -177,6 +180,10 @@ impl<M: Machine> Inspect for Partition<M> {
 
     fn notices(&self, output: u32) -> Vec<NoticeRecord> {
         self.path.egress.notices(output)
+    }
+
+    fn entropies(&self) -> Option<EntropyRecord> {
+        self.path.hosts.entropies()
     }
 
     fn limits(&self) -> Option<LimitRecord> {

@@ -105,8 +105,7 @@ impl Choice {
         let watches = reconsiders || queues || injections || blocked;
         let kept = record || model.lengths || model.shares() || model.times.congestion.is_some();
         let late = model.on_arrival || !model.shared_by.is_empty() || model.store_and_forward;
-        let loaded =
-            model.jobs.is_some() || model.numbers_packets() || model.egress.notices.is_some();
+        let loaded = model.loads_packets();
         let queued = queued || model.egress.needed;
         match () {
             () if queued && model.voqs => Self::EthernetVoq,

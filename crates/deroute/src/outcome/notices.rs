@@ -1,9 +1,9 @@
-//! What congestion points that send notifications did.
+//! What congestion and notification points that send notifications did.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the congestion points sampled and told, over the whole run.
+/// What switches or receiving hosts told the sources of packets, over the whole run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NotificationUse {
     /// What acted and what did not, one sentence each.
@@ -16,7 +16,7 @@ pub struct NotificationUse {
     pub received: u64,
     /// Those that were lost for want of room, at once or on their way.
     pub lost: u64,
-    /// By link class and class of service; `ejection` are the outputs to hosts.
+    /// Queues that were sampled, by link class and class of service; `ejection` are the outputs to hosts.
     pub queues: Vec<SampledQueues>,
     /// By output and class of service, if `probes.links` asks for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,6 +1,7 @@
 //! What is measured.
 
 pub(crate) mod collect;
+pub(crate) mod entropies;
 pub(crate) mod limits;
 pub(crate) mod marks;
 pub(crate) mod messages;

@@ -194,7 +194,7 @@ fn notified(plan: &NoticePlan, fabric: &Fabric) -> Result<Plan, SpecError> {
         false => Algorithm::Minimal(Default::default()),
     };
     routing::build(&routing, fabric).map_err(|error| {
-        let path = "network.congestion_point.qcn.notifications.path";
+        let path = format!("{}.notifications.path", plan.point);
         SpecError::new(path, error.message).choices(["minimal"])
     })
 }

@@ -36,7 +36,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LimiterPlan, ReactionPlan, Setting};
+use super::{LimiterPlan, RateLaw, ReactionPlan, Setting, Told};
 use crate::spec::{Quantity, SpecError};
 
 /// Parameters of the reaction point of QCN.
@@ -94,19 +94,13 @@ const PATH: &str = "network.nic.reaction_point.qcn";
 
 /// Resolves the parameters.
 pub(crate) fn plan(spec: &QcnReactionSpec, setting: &Setting) -> Result<ReactionPlan, SpecError> {
-    let Setting { scale, host_period, notified } = setting;
-    let Some(period) = host_period else {
-        let message = "a rate is that of the link of a host, and hosts have none";
-        return Err(SpecError::new(PATH, message).choices(["network.nic.link"]));
-    };
-    if !notified {
+    let (scale, period) = (setting.scale, setting.host_period(PATH)?);
+    if setting.told != Told::Feedback {
         let message = "nothing would ever tell a host of congestion";
         return Err(SpecError::new(PATH, message).choices(["network.congestion_point.qcn"]));
     }
     let at = |key: &str| format!("{PATH}.{key}");
-    let rate = |key: &str, rate: &Quantity| -> Result<f64, SpecError> {
-        Ok(scale.rate(&at(key), rate)? * f64::from(*period))
-    };
+    let rate = |key: &str, rate: &Quantity| setting.rate(&at(key), rate, period);
     let share = |key: &str, share: f64| {
         if (0.0..=1.0).contains(&share) {
             return Ok(share);
@@ -114,27 +108,15 @@ pub(crate) fn plan(spec: &QcnReactionSpec, setting: &Setting) -> Result<Reaction
         let message = format!("{share} is no share");
         Err(SpecError::new(at(key), message).choices(["0 to 1"]))
     };
-    let byte_counter = scale.phits_up(&at("byte_counter"), &spec.byte_counter)?;
-    if !(1..1 << 40).contains(&byte_counter) {
-        let message = format!("{byte_counter} phits are no cycle");
-        return Err(SpecError::new(at("byte_counter"), message).choices(["at least 1 phit"]));
-    }
-    let least = rate("least_rate", &spec.least_rate)?;
-    if least > 1.0 {
-        let full = 8.0 * scale.phit_bytes() / scale.cycle_ns() / f64::from(*period);
-        let message = format!("{} is more than the link of a host carries", spec.least_rate);
-        let choices = [format!("up to {full} Gb/s")];
-        return Err(SpecError::new(at("least_rate"), message).choices(choices));
-    }
-    let limiter = LimiterPlan {
-        byte_counter: byte_counter as f64,
+    let law = RateLaw::Qcn(LimiterPlan {
+        byte_counter: setting.cycle_of_phits(&at("byte_counter"), &spec.byte_counter)?,
         timer: f64::from(scale.duration(&at("timer"), &spec.timer)?),
         active: rate("active_increase", &spec.active_increase)?,
         hyper: rate("hyper_increase", &spec.hyper_increase)?,
         gain: share("gain", spec.gain)?,
         least_share: share("least_share", spec.least_share)?,
-        least,
+        least: setting.least(&at("least_rate"), &spec.least_rate, period)?,
         jitter: share("jitter", spec.jitter)?,
-    };
-    Ok(ReactionPlan { limiter, by_source: spec.flow == FlowKey::Source })
+    });
+    Ok(ReactionPlan { law, by_source: spec.flow == FlowKey::Source })
 }

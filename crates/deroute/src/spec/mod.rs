@@ -29,6 +29,8 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::congestion::spec::*;
 pub use crate::control::spec::*;
+pub use crate::entropy::spec::*;
+pub use crate::notification::spec::*;
 pub use crate::queuing::spec::*;
 pub use crate::reaction::spec::*;
 pub use crate::routing::spec::*;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FlowControl, Quantity, ReactionPoint};
+use super::{Entropy, FlowControl, NotificationPoint, Quantity, ReactionPoint};
 
 /// The link between a host and its router.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -51,6 +51,12 @@ pub struct Nic {
     /// Messages of a workload are put together in any case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resequencing: Option<Resequencing>,
+    /// The value that a host gives each packet, from which its path follows; the routing draws it when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entropy: Option<Entropy>,
+    /// What a receiving host tells the source of a packet; nothing when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notification_point: Option<NotificationPoint>,
     /// How fast a host sends after it has been told of congestion; as fast as ever when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reaction_point: Option<ReactionPoint>,

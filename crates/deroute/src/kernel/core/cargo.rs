@@ -15,6 +15,9 @@ pub(crate) struct Cargo {
     /// Cycles that it would have taken so far, had it never waited; counted in runs with streams.
     pub(crate) unloaded: Cycle,
     pub(crate) part_of: PartOf,
+    /// Its class, and the entropy that it was given.
+    pub(crate) class: u8,
+    pub(crate) entropy: u16,
 }
 
 /// What a packet is a part of.
@@ -30,15 +33,25 @@ pub(crate) enum PartOf {
     Notice(Notice),
 }
 
-/// What a host is told of a packet that it sent, whose queue was too long.
+/// What a host is told of packets that it sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Notice {
     /// Router and port of its destination.
     pub(crate) to: (RouterId, PortId),
     /// Its class.
     pub(crate) class: u8,
-    /// 1 to 63.
-    pub(crate) feedback: u8,
+    pub(crate) told: Told,
+}
+
+/// What it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Told {
+    /// How much too long a queue was: 1 to 63.
+    Feedback(u8),
+    /// A packet was marked.
+    Marked,
+    /// A packet has come.
+    Received { marked: bool, entropy: u16 },
 }
 
 /// Which of the packets of a host it is.
@@ -73,7 +86,7 @@ pub(crate) struct Fragment {
 impl Cargo {
     /// That of a packet which has not left, and whose way to its router takes so many cycles.
     pub(crate) fn new(source: HostId, part_of: PartOf, unloaded: Cycle) -> Self {
-        Self { source, injected: 0, unloaded, part_of }
+        Self { source, injected: 0, unloaded, part_of, class: 0, entropy: 0 }
     }
 }
 

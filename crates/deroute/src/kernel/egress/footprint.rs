@@ -10,6 +10,7 @@ use super::silence::Silences;
 use crate::congestion::CongestionPlan;
 use crate::kernel::core::wheel::Wheel;
 use crate::kernel::model::Model;
+use crate::notification::{NotificationPlan, Tells};
 
 impl Queued {
     /// Bytes of so many outputs, and of hosts if these have links of their own.
@@ -32,11 +33,20 @@ impl Queued {
 
     /// Bytes besides, at the most: what limiters keep.
     pub(crate) fn most_bytes(model: &Model, outputs: u64, hosts: u64) -> u64 {
-        match (model.egress.congestion_point, model.egress.reaction_point) {
-            (Some(CongestionPlan::Sample(plan)), Some(reaction)) => {
-                Pacing::most_bytes(model, (&plan, &reaction), outputs, hosts)
+        let Some(reaction) = model.egress.reaction_point else { return 0 };
+        let (classes, time) = (u64::from(model.egress.classes()) - 1, model.times.most() as f64);
+        let notices = match (model.egress.congestion_point, model.notification_point) {
+            (Some(CongestionPlan::Sample(plan)), _) => {
+                let smallest = f64::from(model.packet_sizes().0);
+                let samples = time / plan.feedback.least_cycles(smallest) + 1.0;
+                (samples as u64).saturating_mul(outputs * classes)
+            }
+            (_, Some(NotificationPlan { tells: Tells::Marks(interval), .. })) => {
+                let flows = hosts.saturating_mul(hosts).saturating_mul(classes);
+                flows.saturating_mul((time / f64::from(interval)) as u64 + 1)
             }
             _ => 0,
-        }
+        };
+        Pacing::most_bytes(model, &reaction, notices, hosts)
     }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::Fixed;
 use super::output_queues::{OutputQueues, Waiting};
-use super::sampling::{Sampling, Told};
+use super::sampling::{Found, Sampling};
 use crate::ids::{PortId, RouterId, VcId};
 use crate::kernel::agents::Agents;
 use crate::kernel::books::Books;
 use crate::kernel::control::Control;
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::{Cargo, Notice, PartOf};
+use crate::kernel::core::cargo::{Cargo, Notice, PartOf, Told};
 use crate::kernel::core::grant::Grant;
 use crate::kernel::core::packet::Packet;
 use crate::kernel::core::ports::{Link, OutputRequest, PortKind};
@@ -61,7 +61,7 @@ pub(super) fn pass(
     else {
         return;
     };
-    let Notice { to, feedback, .. } = notice;
+    let Notice { to, told: Told::Feedback(feedback), .. } = notice else { return };
     let (router, port) = (RouterId(core.first_router + grant.router), PortId(grant.in_port));
     let made = None;
     agents.routing.notified(&Notification {
@@ -77,14 +77,14 @@ pub(super) fn pass(
 
 impl<C: Control, H: Hosts, B: Books> Switches<'_, C, H, B> {
     /// Puts a notification into the queue of its path, if there is room.
-    fn send(&mut self, sampling: &mut Sampling, told: &Told) {
+    fn send(&mut self, sampling: &mut Sampling, told: &Found) {
         let model = Arc::clone(&self.core.model);
         let (Some(plan), Some(cargo)) = (model.egress.notices, self.hosts.cargo_mut()) else {
             return;
         };
         let Packet { host_word, header, port, .. } = self.core.pool[told.victim].packet;
         let to = (header.destination, port);
-        let notice = Notice { to, class: told.class, feedback: told.feedback };
+        let notice = Notice { to, class: told.class, told: Told::Feedback(told.feedback) };
         let source = cargo.get(host_word).source;
         let (home, port) = model.topology.home_of(source);
         if self.agents.watches.notifications {

@@ -7,15 +7,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::output_queues::{self, OutputQueues};
-use crate::congestion::SamplePlan;
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::Notice;
+use crate::kernel::core::cargo::{Notice, Told};
 use crate::kernel::core::packet::{NONE, Packet};
 use crate::kernel::machine::Departing;
 use crate::kernel::model::Model;
 use crate::probe::limits::LimitRecord;
-use crate::reaction::{Limiter, ReactionPlan};
+use crate::reaction::{RateLimiter, ReactionPlan};
 use crate::rng::{Owner, Stream};
 
 /// The limiters of the hosts of a partition.
@@ -47,7 +46,7 @@ type FlowId = (u8, u32, u16);
 
 /// A flow with a limiter, and the queue of its packets.
 struct Flow {
-    limiter: Limiter,
+    limiter: RateLimiter,
     head: u32,
     tail: u32,
     /// When its last packet was due, and the phits of that packet.
@@ -102,20 +101,17 @@ impl Pacing {
         hosts * (size_of::<PacedHost>() as u64 + looks)
     }
 
-    /// Bytes besides, at the most: each notification begins a limiter and a timer.
+    /// Bytes besides, at the most, where hosts hear so many notifications: each begins a limiter and a timer.
     pub(super) fn most_bytes(
         model: &Model,
-        (plan, reaction): (&SamplePlan, &ReactionPlan),
-        outputs: u64,
+        reaction: &ReactionPlan,
+        notices: u64,
         hosts: u64,
     ) -> u64 {
         // An entry of a tree whose nodes may be half full; a heap that grows.
         const FLOW: u64 = 2 * size_of::<(FlowId, Flow)>() as u64 + 16;
         const EVENT: u64 = 2 * size_of::<Reverse<(Cycle, u32, Event)>>() as u64;
         let classes = u64::from(model.egress.classes()) - 1;
-        let smallest = f64::from(model.packet_sizes().0);
-        let samples = model.times.most() as f64 / plan.feedback.least_cycles(smallest) + 1.0;
-        let notices = (samples as u64).saturating_mul(outputs * classes);
         let destinations = if reaction.by_source { 1 } else { hosts };
         let flows = hosts.saturating_mul(destinations).saturating_mul(classes).min(notices);
         // A timer that does not count any more stays until it is over; and two looks and a notification of a host.
@@ -139,7 +135,13 @@ impl Pacing {
     /// A notification of the packets of a queue reaches a host in a cycle to come.
     pub(super) fn hear(&mut self, (host, queue): (u32, u8), at: Cycle, notice: &Notice) {
         let flow = self.flow_id(queue, notice.to);
-        self.events.push(Reverse((at, host, Event::Heard { flow, feedback: notice.feedback })));
+        let feedback = match notice.told {
+            Told::Feedback(feedback) => feedback,
+            // As much as there can be.
+            Told::Marked => u8::MAX,
+            Told::Received { .. } => return,
+        };
+        self.events.push(Reverse((at, host, Event::Heard { flow, feedback })));
     }
 
     /// A packet is to enter a queue of a host. If its flow has a limiter, it waits for that instead.
@@ -181,7 +183,7 @@ impl Pacing {
                 flow.last = flow.due(self.period).max(f64::from(now) - duration);
                 flow.size = packet.size;
                 let rng = &mut own.rng;
-                flow.limiter.send(&self.plan.limiter, packet.size, || rng.unit());
+                self.plan.law.send(&mut flow.limiter, packet.size, || rng.unit());
                 self.end(core, queues, host, id);
             }
         }
@@ -217,7 +219,7 @@ impl Pacing {
                 self.flow_of(id.0, of) == id
             });
             let (head, tail) = queues.extract(core, (host, id.0), skip, own);
-            let limiter = Limiter::new(&self.plan.limiter);
+            let limiter = self.plan.law.limiter();
             let last = f64::from(core.now);
             let flow = Flow { limiter, head, tail, last, size: 0, timer: 0 };
             let flows = &mut self.hosts[host as usize].flows;
@@ -227,7 +229,7 @@ impl Pacing {
         }
         let own = &mut self.hosts[host as usize];
         let Some(flow) = own.flows.get_mut(&id) else { return };
-        let length = flow.limiter.cut(&self.plan.limiter, feedback);
+        let length = self.plan.law.cut(&mut flow.limiter, feedback, core.now.into());
         own.timers += 1;
         flow.timer = own.timers;
         let expired = Event::Expired { flow: id, timer: flow.timer };
@@ -247,7 +249,7 @@ impl Pacing {
         let (host, id) = at;
         let own = &mut self.hosts[host as usize];
         let Some(flow) = own.flows.get_mut(&id).filter(|flow| flow.timer == timer) else { return };
-        let length = flow.limiter.expire(&self.plan.limiter, own.rng.unit());
+        let length = self.plan.law.expire(&mut flow.limiter, own.rng.unit());
         let expired = Event::Expired { flow: id, timer };
         self.events.push(Reverse((after(core.now, length), host, expired)));
         self.end(core, queues, host, id);

@@ -11,7 +11,7 @@ use super::pacing::Pacing;
 use super::sampling::Sampling;
 use super::schedule::Candidate;
 use super::silence::{SilenceBins, SilenceRecord, Silences};
-use crate::congestion::CongestionPlan;
+use crate::congestion::{CongestionPlan, NoticePlan};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::kernel::books::Books;
 use crate::kernel::control::{Control, PauseFrame};
@@ -47,10 +47,11 @@ impl Queued {
     /// The congestion point of an output sees a packet leave a queue, and may mark it.
     #[inline]
     fn mark(&mut self, core: &mut Core, (port, queue): (u32, u8), packet: u32) {
-        if self.marking.is_none() {
+        let class = self.queues.class_of(port, queue);
+        let own = |notices: NoticePlan| notices.class == class;
+        if self.marking.is_none() || self.queues.plan.notices.is_some_and(own) {
             return;
         }
-        let class = self.queues.class_of(port, queue);
         let behind = self.queues.waiting_phits(port, class);
         if let Some(marking) = &mut self.marking
             && marking.marks(core, (port, class), behind)
@@ -68,7 +69,9 @@ impl Queued {
         let (now, latency) = (core.now, core.model.host_latency);
         hosts.injected(&mut core.pool[packet].packet, now);
         let packet = core.pool[packet].packet;
-        core.count_injected(host, class, packet.size);
+        if !(M::Hosts::NOTIFY && egress.queues.plan.notifies(class)) {
+            core.count_injected(host, class, packet.size);
+        }
         let to = BufferId::new(core.hosts[host as usize].port, class);
         core.arrivals.push(now + latency, Flight { packet, to, at: now + latency });
         if let Some(pacing) = &mut egress.pacing {
@@ -107,10 +110,14 @@ impl Queued {
             && notices.is_some_and(|own| own.class == egress.queues.class_of(port, queue))
         {
             let notice = notify::unload(&mut path.hosts, &path.core.pool[packet].packet);
-            if let (Some(notice), Some(pacing)) = (notice, &mut path.egress.pacing) {
-                let to = path.egress.queues.outputs + downstream.port;
-                let queue = path.egress.queues.queue_of(to, notice.class);
-                pacing.hear((downstream.port, queue), arrival + duration, &notice);
+            if let Some(notice) = notice {
+                let (host, at) = (downstream.port, arrival + duration);
+                path.hosts.hear((host, at), &notice);
+                if let Some(pacing) = &mut path.egress.pacing {
+                    let to = path.egress.queues.outputs + host;
+                    let queue = path.egress.queues.queue_of(to, notice.class);
+                    pacing.hear((host, queue), at, &notice);
+                }
             }
         } else if kind == PortKind::Host {
             path.eject(downstream.port, packet, arrival + duration);
@@ -226,7 +233,10 @@ impl Egress for Queued {
         if let Some(sampling) = &mut egress.sampling {
             sampling.enter(core, &egress.queues, (grant.out, vc), grant.packet);
         }
-        if core.inputs[grant.input as usize].kind == PortKind::Host && !grant.injection {
+        if core.inputs[grant.input as usize].kind == PortKind::Host
+            && !grant.injection
+            && !(M::Hosts::NOTIFY && egress.queues.plan.notifies(grant.in_vc))
+        {
             let kind = core.pool[grant.packet].packet.header.kind();
             core.count_path(grant.router, kind, grant.blocked);
             if M::Books::KEPT && agents.watches.injections {

@@ -24,7 +24,7 @@ pub(super) struct Sampling {
     /// `classes` for each port.
     points: Vec<Point>,
     /// What is to be told in this cycle.
-    told: Vec<Told>,
+    told: Vec<Found>,
 }
 
 /// The queue of a class at a port.
@@ -40,7 +40,7 @@ struct Point {
 }
 
 /// A sample that is told.
-pub(super) struct Told {
+pub(super) struct Found {
     /// The port, the side of it, and the class of the victim with those of its queuing scheme.
     pub(super) port: u32,
     pub(super) made: Made,
@@ -134,7 +134,7 @@ impl Sampling {
             }
         };
         let class = vc % queues.plan.flows;
-        self.told.push(Told { port, made: Made::AtOutput, class, feedback, victim });
+        self.told.push(Found { port, made: Made::AtOutput, class, feedback, victim });
     }
 
     /// A packet has arrived in a VC of an input, whose congestion point may look at what it holds of the class of the
@@ -172,7 +172,7 @@ impl Sampling {
             }
         };
         let (made, class) = (Made::AtInput, vc % plan.flows);
-        self.told.push(Told { port, made, class, feedback, victim });
+        self.told.push(Found { port, made, class, feedback, victim });
     }
 
     /// Is there anything to be told?
@@ -182,14 +182,14 @@ impl Sampling {
     }
 
     /// What is to be told in this cycle, ports in ascending order; to be given back with [`Sampling::told`].
-    pub(super) fn take_told(&mut self) -> Vec<Told> {
+    pub(super) fn take_told(&mut self) -> Vec<Found> {
         let mut told = std::mem::take(&mut self.told);
         told.sort_by_key(|told| told.port);
         told
     }
 
     /// It is told.
-    pub(super) fn told(&mut self, mut told: Vec<Told>) {
+    pub(super) fn told(&mut self, mut told: Vec<Found>) {
         told.clear();
         self.told = told;
     }

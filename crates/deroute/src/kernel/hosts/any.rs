@@ -2,15 +2,16 @@
 
 use super::messages::Interfaces;
 use super::streams::Streams;
-use super::{Entering, Hosts, open};
+use super::{Entering, Entropies, Hosts, Receivers, open};
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::{Cargo, Fragment, PartOf, Slab};
+use crate::kernel::core::cargo::{Cargo, Fragment, Notice, PartOf, Slab};
 use crate::kernel::core::mail::Mail;
 use crate::kernel::core::packet::{NONE, Packet};
 use crate::kernel::extent::Extent;
 use crate::kernel::model::Model;
 use crate::probe::collect::Delivery;
+use crate::probe::entropies::EntropyRecord;
 use crate::probe::order::OrderRecord;
 use crate::probe::streams::StreamRecord;
 
@@ -25,6 +26,9 @@ pub(crate) struct Loaded {
     /// Of the hosts that run a rank.
     interfaces: Option<Interfaces>,
     streams: Option<Streams>,
+    /// What they tell the sources of packets, and the entropies of those that they send.
+    receivers: Option<Receivers>,
+    entropies: Option<Entropies>,
 }
 
 impl Loaded {
@@ -37,8 +41,12 @@ impl Loaded {
         packet: Delivery,
         mut record: impl FnMut(&Delivery),
     ) {
-        let Self { cargo, interfaces, streams } = self;
-        let Cargo { injected, unloaded, part_of, .. } = cargo.remove(host_word);
+        let Self { cargo, interfaces, streams, receivers, .. } = self;
+        let loaded = cargo.remove(host_word);
+        if let Some(receivers) = receivers {
+            receivers.receive(at.0, &packet, &loaded);
+        }
+        let Cargo { injected, unloaded, part_of, .. } = loaded;
         let packet = Delivery { injected, ..packet };
         match (part_of, interfaces, streams) {
             (PartOf::Message(fragment), Some(interfaces), _) => {
@@ -54,18 +62,26 @@ impl Loaded {
 }
 
 impl Hosts for AnyHosts {
+    const NOTIFY: bool = true;
+
     fn new(model: &Model, horizon: Cycle, extent: &Extent) -> Self {
         let jobs = model.jobs.as_ref();
         let interfaces = jobs.map(|jobs| Interfaces::new(jobs, horizon));
         let streams = Streams::new(model, horizon, extent);
-        if interfaces.is_none() && streams.is_none() && model.egress.notices.is_none() {
+        if !model.loads_packets() {
             return Self { loaded: None };
         }
-        Self { loaded: Some(Box::new(Loaded { cargo: Slab::new(), interfaces, streams })) }
+        let (receivers, entropies) = (Receivers::new(model), Entropies::new(model, extent));
+        let cargo = Slab::new();
+        let loaded = Loaded { cargo, interfaces, streams, receivers, entropies };
+        Self { loaded: Some(Box::new(loaded)) }
     }
 
     fn add(&mut self, model: &Model, host: u32, id: HostId) -> Option<Cycle> {
-        let Loaded { interfaces, streams, .. } = self.loaded.as_deref_mut()?;
+        let Loaded { interfaces, streams, entropies, .. } = self.loaded.as_deref_mut()?;
+        if let Some(entropies) = entropies {
+            entropies.add(id);
+        }
         if let (Some(interfaces), Some(jobs)) = (interfaces, &model.jobs)
             && let [first, ..] = jobs.seats(id)
         {
@@ -97,12 +113,41 @@ impl Hosts for AnyHosts {
     #[inline(always)]
     fn advance(&mut self, core: &mut Core, entering: &mut Vec<Entering>) {
         let Some(loaded) = &mut self.loaded else { return };
-        let Loaded { cargo, interfaces, streams } = &mut **loaded;
+        let Loaded { cargo, interfaces, streams, receivers, entropies } = &mut **loaded;
+        if let Some(entropies) = entropies {
+            entropies.advance(core.now);
+        }
+        if let Some(receivers) = receivers {
+            receivers.reply(core, cargo, entering);
+        }
         if let Some(interfaces) = interfaces {
             interfaces.apply_messages(core, cargo, entering);
         }
         if let Some(streams) = streams {
             streams.generate(core, cargo, entering);
+        }
+    }
+
+    #[inline(always)]
+    fn entered(&mut self, host: u32, (packet, to): &mut Entering) {
+        let Some(Loaded { cargo, receivers, entropies, .. }) = self.loaded.as_deref_mut() else {
+            return;
+        };
+        if receivers.is_none() && entropies.is_none() {
+            return;
+        }
+        let cargo = cargo.get_mut(packet.host_word);
+        cargo.class = to.vc();
+        if let Some(entropies) = entropies
+            && !matches!(cargo.part_of, PartOf::Notice(_))
+        {
+            entropies.give(host, cargo, packet);
+        }
+    }
+
+    fn hear(&mut self, at: (u32, Cycle), notice: &Notice) {
+        if let Some(Loaded { entropies: Some(entropies), .. }) = self.loaded.as_deref_mut() {
+            entropies.hear(at, notice);
         }
     }
 
@@ -203,6 +248,10 @@ impl Hosts for AnyHosts {
 
     fn order(&self, until: Cycle) -> Option<OrderRecord> {
         self.loaded.as_ref()?.streams.as_ref()?.order(until)
+    }
+
+    fn entropies(&self) -> Option<EntropyRecord> {
+        Some(self.loaded.as_ref()?.entropies.as_ref()?.record())
     }
 
     fn open(&mut self, from: Cycle, to: Cycle) {

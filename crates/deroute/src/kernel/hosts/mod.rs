@@ -1,26 +1,31 @@
 //! Hosts: where packets are generated, and where they end.
 
 mod any;
+mod entropies;
 mod interface;
 mod messages;
 mod open;
 mod order;
+mod receivers;
 mod streams;
 
 pub(crate) use any::{AnyHosts, Loaded};
+pub(crate) use entropies::Entropies;
 pub(crate) use interface::{Interface, Worker};
 pub(crate) use messages::Interfaces;
 pub(crate) use open::Open;
+pub(crate) use receivers::Receivers;
 pub(crate) use streams::Streams;
 
 use super::core::Core;
-use super::core::cargo::{Cargo, Slab};
+use super::core::cargo::{Cargo, Notice, Slab};
 use super::core::mail::Mail;
 use super::core::packet::{BufferId, Packet};
 use super::extent::Extent;
 use super::model::Model;
 use crate::ids::{Cycle, HostId};
 use crate::probe::collect::Delivery;
+use crate::probe::entropies::EntropyRecord;
 use crate::probe::order::OrderRecord;
 use crate::probe::streams::StreamRecord;
 
@@ -29,6 +34,9 @@ pub(crate) type Entering = (Packet, BufferId);
 
 /// The hosts of a partition.
 pub(crate) trait Hosts: Sized + Send {
+    /// Packets may be notifications, which are no traffic.
+    const NOTIFY: bool;
+
     /// None yet of those of an extent; their events are at most `horizon` cycles ahead.
     fn new(model: &Model, horizon: Cycle, extent: &Extent) -> Self;
 
@@ -41,6 +49,12 @@ pub(crate) trait Hosts: Sized + Send {
 
     /// What is due at hosts beside that; packets that they generate are added to `entering`.
     fn advance(&mut self, core: &mut Core, entering: &mut Vec<Entering>);
+
+    /// A packet enters the injection queue of a host, by its index.
+    fn entered(&mut self, host: u32, entering: &mut Entering);
+
+    /// A host will hear of packets that it sent in a cycle to come.
+    fn hear(&mut self, at: (u32, Cycle), notice: &Notice);
 
     /// A packet leaves its injection queue.
     fn injected(&mut self, packet: &mut Packet, now: Cycle);
@@ -88,6 +102,9 @@ pub(crate) trait Hosts: Sized + Send {
 
     /// In which order packets have arrived until a cycle, where hosts put them in order.
     fn order(&self, until: Cycle) -> Option<OrderRecord>;
+
+    /// Which entropies hosts gave, if they give any.
+    fn entropies(&self) -> Option<EntropyRecord>;
 
     /// These cycles are measured.
     fn open(&mut self, from: Cycle, to: Cycle);

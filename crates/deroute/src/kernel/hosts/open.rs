@@ -3,12 +3,13 @@
 use super::{Entering, Hosts, Interfaces};
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::{Cargo, Slab};
+use crate::kernel::core::cargo::{Cargo, Notice, Slab};
 use crate::kernel::core::mail::Mail;
 use crate::kernel::core::packet::{BufferId, Packet};
 use crate::kernel::extent::Extent;
 use crate::kernel::model::Model;
 use crate::probe::collect::Delivery;
+use crate::probe::entropies::EntropyRecord;
 use crate::probe::order::OrderRecord;
 use crate::probe::streams::StreamRecord;
 use crate::routing::Header;
@@ -57,6 +58,8 @@ pub(crate) fn generate(
 }
 
 impl Hosts for Open {
+    const NOTIFY: bool = false;
+
     fn new(_model: &Model, _horizon: Cycle, _extent: &Extent) -> Self {
         Self
     }
@@ -71,6 +74,11 @@ impl Hosts for Open {
     }
 
     fn advance(&mut self, _core: &mut Core, _entering: &mut Vec<Entering>) {}
+
+    #[inline(always)]
+    fn entered(&mut self, _host: u32, _entering: &mut Entering) {}
+
+    fn hear(&mut self, _at: (u32, Cycle), _notice: &Notice) {}
 
     #[inline(always)]
     fn injected(&mut self, packet: &mut Packet, now: Cycle) {
@@ -122,6 +130,10 @@ impl Hosts for Open {
     }
 
     fn order(&self, _until: Cycle) -> Option<OrderRecord> {
+        None
+    }
+
+    fn entropies(&self) -> Option<EntropyRecord> {
         None
     }
 

@@ -80,6 +80,7 @@ fn own_class(traffic: &Traffic, notices: Option<NoticePlan>) -> Result<(), SpecE
     let same = |class: u8| notices.is_some_and(|notices| notices.class == class);
     let Some(index) = streams.map(TrafficStream::class).position(same) else { return Ok(()) };
     let message = "notifications have this class of service for themselves";
-    let choices = ["another class", "another network.congestion_point.qcn.notifications.class"];
+    let point = notices.map_or("", |notices| notices.point);
+    let choices = ["another class".to_owned(), format!("another {point}.notifications.class")];
     Err(SpecError::new(format!("traffic.stream[{index}].class"), message).choices(choices))
 }

@@ -8,8 +8,9 @@ use crate::congestion::{self, CongestionPlan, CongestionPoint, NoticePlan};
 use crate::control::LinkClass;
 use crate::ids::{PortId, RouterId};
 use crate::kernel::egress::schedule::Schedule;
+use crate::notification::Tells;
 use crate::queuing::Flows;
-use crate::reaction::{self, ReactionPlan};
+use crate::reaction::{self, ReactionPlan, Told};
 use crate::routing::{Routing, Signal};
 use crate::spec::{Forwarding, Scale, Sensing, SpareVcs, Spec, SpecError};
 use crate::switch::{Crossbar, Matching, SwitchPlan};
@@ -63,7 +64,8 @@ impl EgressModel {
         spec: &Spec,
         Ends { topology, links, nic, flows }: Ends<'_>,
         (pause, switch): (Option<&Pauses>, &SwitchPlan),
-        (scale, largest, notices): (Scale, u16, Option<NoticePlan>),
+        (scale, largest): (Scale, u16),
+        (tells, notices): (Option<Tells>, Option<NoticePlan>),
     ) -> Result<Self, SpecError> {
         let network = &spec.network;
         let slow = links::slow(spec, &scale, topology)?;
@@ -71,16 +73,25 @@ impl EgressModel {
             scale,
             output_queues: !has_no_output_queues(switch),
             longest: longest(topology, (links, nic), switch, pause.is_some()),
-            whole_link: pause.is_some_and(Pauses::whole_link),
             longest_input: links.iter().map(|link| link.memory()).max().unwrap_or(0),
             counted_inputs: pause.is_some_and(Pauses::between_all_switches) && !switch.holds_input,
         };
+        if let (Some(plan), true) = (notices, pause.is_some_and(Pauses::whole_link)) {
+            let message = "a pause of the whole link stops notifications as well";
+            let choices = ["network.flow_control.pfc", "network.flow_control.credits"];
+            return Err(SpecError::new(plan.point, message).choices(choices));
+        }
         let point = network.congestion_point.as_ref();
         let congestion_point = point.map(|point| congestion::build(point, &setting)).transpose()?;
         let setting = reaction::Setting {
             scale,
             host_period: nic.map(|link| link.period),
-            notified: notices.is_some(),
+            told: match (tells, notices) {
+                (Some(Tells::Marks(_)), _) => Told::Marks,
+                (Some(Tells::Packets), _) => Told::Packets,
+                (None, Some(_)) => Told::Feedback,
+                (None, None) => Told::Nothing,
+            },
         };
         let point = network.nic.reaction_point.as_ref();
         let reaction_point = point.map(|point| reaction::build(point, &setting)).transpose()?;

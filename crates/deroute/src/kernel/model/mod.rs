@@ -19,14 +19,16 @@ pub(crate) use times::{Asked, LEAST, Times, WarmupTimes};
 
 use egress::Ends;
 
-use crate::congestion;
+use crate::congestion::{self, NoticePlan};
 use crate::control::LinkClass;
+use crate::entropy::{self, EntropyPlan};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
+use crate::notification::{self, NotificationPlan};
 use crate::queuing::{self, Flows};
 use crate::routing::{self, Plan, Planner, VcNeed};
 use crate::spec::{
-    Allocator, Forwarding, Network, Routed, Scale, Sensing, ServiceClasses, SpareVcs, Spec,
-    SpecError, holds,
+    Allocator, CongestionPoint, Forwarding, Network, Routed, Scale, Sensing, ServiceClasses,
+    SpareVcs, Spec, SpecError, holds,
 };
 use crate::switch::{self, Crossbar, Matching};
 use crate::topology::{self, Peer, Topology};
@@ -74,6 +76,10 @@ pub(crate) struct Model {
     /// Phits that a host can hold of packets that wait for an earlier one, if hosts put packets in order; `u32::MAX` is
     /// unlimited.
     pub(crate) resequencing: Option<u32>,
+    /// What hosts tell the sources of packets.
+    pub(crate) notification_point: Option<NotificationPlan>,
+    /// The values that hosts give packets, from which their paths follow.
+    pub(crate) entropy: Option<EntropyPlan>,
     /// A packet goes on when it has arrived whole.
     pub(crate) store_and_forward: bool,
     /// The queues whose lengths are recorded, if some are.
@@ -93,7 +99,7 @@ impl Model {
         let scale = spec.units.scale()?;
         let topology = topology::build(&spec.network.topology)?;
         let service = spec.network.classes.as_ref().map_or(Ok(1), ServiceClasses::check)?;
-        let notices = congestion::notices(&spec.network.congestion_point, (&scale, service))?;
+        let (notification_point, notices) = notices(spec, (scale, service))?;
         let (times, jobs, traffic) = demand::resolve(spec, &scale, &topology, (service, notices))?;
         let largest = demand::packet_sizes(jobs.as_ref(), &traffic, notices).1;
         let mut classes = links::resolve(spec, &scale, &*topology, largest)?;
@@ -105,6 +111,7 @@ impl Model {
         if links::settle(&mut classes, spec, &*topology, (&routing.vcs, flows.classes())) {
             (flows, routing) = plan(&classes)?;
         }
+        let (entropy, routing) = entropies(spec, notification_point, routing)?;
         links::enough_vcs(&classes, &*topology, &routing.vcs)?;
         let agent = (routing.agent)(RouterId(0), 1);
         let sensing = sensing(spec, &*agent)?;
@@ -120,14 +127,17 @@ impl Model {
         let switch = switch::build(&network.switch, &setting)?;
         let (allocator, voqs) = allocator(&switch.matching);
         egress::check(spec, &*agent, (nic.is_some(), pause.as_ref(), names), &switch)?;
-        let sizes = (scale, largest, notices);
+        let told = (notification_point.map(|plan| plan.tells), notices);
         let ends = Ends { topology: &*topology, links, nic, flows: &flows };
-        let egress = EgressModel::new(spec, ends, (pause.as_ref(), &switch), sizes)?;
+        let egress =
+            EgressModel::new(spec, ends, (pause.as_ref(), &switch), (scale, largest), told)?;
         let pause = pause.map(|plan| egress.exempt(plan));
         let mut model = Self {
             host_latency,
             injection_queue: injection_queue(spec, &scale, largest)?,
             resequencing: links::resequencing(spec, &scale, largest, pause.as_ref())?,
+            notification_point,
+            entropy,
             flows,
             pipeline: switch.pipeline,
             crossbar: switch.crossbar,
@@ -185,6 +195,12 @@ impl Model {
     /// Packets of hosts have numbers: there are streams, or receivers put packets in order.
     pub(crate) fn numbers_packets(&self) -> bool {
         !self.traffic.streams().is_empty() || self.resequencing.is_some()
+    }
+
+    /// Packets carry something for hosts.
+    pub(crate) fn loads_packets(&self) -> bool {
+        let told = self.egress.notices.is_some() || self.entropy.is_some();
+        self.jobs.is_some() || self.numbers_packets() || told
     }
 
     /// Smallest and largest packet in phits.
@@ -272,6 +288,40 @@ impl Model {
         });
         peers.filter(|peer| matches!(peer, Peer::Router { .. })).count() as u32
     }
+}
+
+/// What hosts tell the sources of packets, and the packets with which they or switches do.
+fn notices(
+    spec: &Spec,
+    (scale, classes): (Scale, u8),
+) -> Result<(Option<NotificationPlan>, Option<NoticePlan>), SpecError> {
+    let point = &spec.network.congestion_point;
+    let setting = notification::Setting { scale, classes, congestion_point: point.as_ref() };
+    let asked = spec.network.nic.notification_point.as_ref();
+    let told = asked.map(|asked| notification::build(asked, &setting)).transpose()?;
+    let notices = congestion::notices(point, (&scale, classes))?;
+    Ok((told, notices.or(told.map(|told| told.notices))))
+}
+
+/// The entropies of packets, and the routing whose paths follow from them.
+fn entropies(
+    spec: &Spec,
+    told: Option<NotificationPlan>,
+    routing: Plan,
+) -> Result<(Option<EntropyPlan>, Plan), SpecError> {
+    let Some(entropy) = &spec.network.nic.entropy else { return Ok((None, routing)) };
+    let setting = entropy::Setting {
+        routing: &spec.routing,
+        acknowledged: told.is_some_and(|told| told.tells == notification::Tells::Packets),
+        marked: matches!(spec.network.congestion_point, Some(CongestionPoint::Ecn(_))),
+    };
+    let plan = entropy::build(entropy, &setting)?;
+    if (routing.agent)(RouterId(0), 1).watches().reconsiders {
+        let message = "this routing draws again while a packet waits";
+        let choices = ["a routing that decides once"];
+        return Err(SpecError::new("network.nic.entropy", message).choices(choices));
+    }
+    Ok((Some(plan), entropy::follow_entropy(routing, spec.run.seed)))
 }
 
 /// What the length of a queue is, if the routing can work with it.

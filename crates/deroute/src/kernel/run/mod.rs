@@ -5,6 +5,7 @@ pub(crate) mod agent_samples;
 mod checks;
 pub(crate) mod congestion;
 mod division;
+mod entropies;
 #[cfg(test)]
 mod expiry;
 mod in_flight;

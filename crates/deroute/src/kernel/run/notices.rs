@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::kernel::core::ports::PortKind;
 use crate::kernel::inspect::Network;
+use crate::notification::Tells;
 use crate::outcome::{NotificationUse, PortSamples, ReactionPointUse, SampledQueues};
 use crate::probe::collect::{Collector, Notices};
 use crate::probe::limits::LimitRecord;
@@ -58,8 +59,12 @@ pub(crate) fn outcome(
     let mut all = NoticeRecord::default();
     found.values().for_each(|record| all.add(record));
     let Notices { sent, received, lost } = total.notices;
+    let points = network.model.notification_point.map(|plan| plan.tells);
     Some(NotificationUse {
-        says: says(&all, &total.notices),
+        says: match points {
+            None => says(&all, &total.notices),
+            Some(tells) => replies(tells, &total.notices),
+        },
         service: plan.class,
         sent,
         received,
@@ -82,6 +87,21 @@ fn says(all: &NoticeRecord, notices: &Notices) -> Vec<String> {
     };
     if dropped + notices.lost > 0 {
         says.push(format!("{} notifications were lost for want of room", dropped + notices.lost));
+    }
+    says
+}
+
+/// What receiving hosts did and what they did not.
+fn replies(tells: Tells, notices: &Notices) -> Vec<String> {
+    let Notices { sent, lost, .. } = *notices;
+    let mut says = match (tells, sent) {
+        (Tells::Marks(_), 0) => vec!["nobody was notified: no packet came marked".to_owned()],
+        (Tells::Packets, 0) => vec!["nothing was acknowledged: no packet came".to_owned()],
+        (Tells::Marks(_), _) => vec![format!("hosts sent {sent} notifications of marked packets")],
+        (Tells::Packets, _) => vec![format!("hosts sent {sent} acknowledgements")],
+    };
+    if lost > 0 {
+        says.push(format!("{lost} of them were lost for want of room"));
     }
     says
 }

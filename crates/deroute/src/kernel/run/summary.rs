@@ -62,8 +62,7 @@ pub(crate) fn outcome<M: Machine>(
     let (sums, cycles) = (total.sums(), total.to - total.from);
     // A run that ends has no steady state to know anything of.
     let ends = model.jobs.is_some();
-    let load = load(model, &total);
-    let latency = latency(&total, ends);
+    let (load, latency) = (load(model, &total), latency(&total, ends));
     let changes = if ends { None } else { Changes::of(&total, &running.in_flight.counts) };
     let arrays = arrays(network, cycles, every_link);
     let packets = Packets {
@@ -120,6 +119,7 @@ pub(crate) fn outcome<M: Machine>(
         flow_control: super::pauses::outcome(network, cycles),
         congestion_point: super::marks::outcome(network, &total, every_link),
         notifications: super::notices::outcome(network, &total, every_link),
+        entropy: super::entropies::outcome(network),
         reaction_point: super::notices::reactions(network),
         adaptation: super::adaptation::outcome(network),
         congestion: running.trees.as_ref().map(|trees| trees.record_from(total.from)),

@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod ethernet;
+mod fabrics;
 mod networks;
 mod probes;
 mod qcn;

@@ -1,0 +1,4 @@
+//! What a user asks of entropies.
+
+pub use super::Entropy;
+pub use super::parameters::*;

@@ -1,0 +1,163 @@
+//! The entropies that hosts give packets.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use crate::entropy::EntropyPlan;
+use crate::ids::{Cycle, HostId, PortId, RouterId};
+use crate::kernel::core::cargo::{Cargo, Notice, Told};
+use crate::kernel::core::packet::Packet;
+use crate::kernel::extent::Extent;
+use crate::kernel::model::Model;
+use crate::probe::entropies::EntropyRecord;
+use crate::rng::{Owner, Stream, mix};
+use crate::routing::Memo;
+
+/// Most entropies that are kept for a destination.
+const MOST: usize = 16;
+
+/// A host, by its index, and router and port of a destination.
+type FlowId = (u32, u32, u16);
+
+/// An entropy that has come back: when, and of which flow.
+type Returned = (Cycle, FlowId, u16);
+
+/// The hosts of a partition.
+pub(crate) struct Entropies {
+    plan: EntropyPlan,
+    seed: u64,
+    streams: Vec<Stream>,
+    kept: BTreeMap<FlowId, Ring>,
+    returning: BinaryHeap<Reverse<Returned>>,
+    record: EntropyRecord,
+}
+
+/// Entropies that are kept, the oldest first.
+#[derive(Clone, Copy, Default)]
+struct Ring {
+    values: [u16; MOST],
+    first: u8,
+    count: u8,
+}
+
+impl Ring {
+    /// Keeps one more, of so many in place of the oldest.
+    fn keep(&mut self, value: u16, most: u8) {
+        if self.count == most {
+            self.take();
+        }
+        self.values[usize::from(self.first + self.count) % MOST] = value;
+        self.count += 1;
+    }
+
+    fn take(&mut self) -> Option<u16> {
+        self.count = self.count.checked_sub(1)?;
+        let value = self.values[usize::from(self.first)];
+        self.first = (self.first + 1) % MOST as u8;
+        Some(value)
+    }
+}
+
+impl Entropies {
+    /// Room for those of a partition; none if hosts give none.
+    pub(super) fn new(model: &Model, extent: &Extent) -> Option<Self> {
+        Some(Self {
+            plan: model.entropy?,
+            seed: model.times.seed,
+            streams: Vec::with_capacity(extent.hosts as usize),
+            kept: BTreeMap::new(),
+            returning: BinaryHeap::new(),
+            record: EntropyRecord::default(),
+        })
+    }
+
+    /// Bytes before the first packet, for what a part of the network consists of.
+    pub(crate) fn bytes(model: &Model, extent: &Extent) -> u64 {
+        match model.entropy {
+            Some(_) => extent.hosts * size_of::<Stream>() as u64,
+            None => 0,
+        }
+    }
+
+    /// Bytes besides, at the most, where hosts send so many flows and so many packets are under way.
+    pub(crate) fn most_bytes(model: &Model, flows: u64, packets: u64) -> u64 {
+        if model.entropy.is_none_or(|plan| plan.recycled == 0) {
+            return 0;
+        }
+        // An entry of a tree whose nodes may be half full; a heap that grows.
+        let ring = 2 * size_of::<(FlowId, Ring)>() as u64 + 16;
+        let returning = 2 * size_of::<Reverse<Returned>>() as u64;
+        flows.saturating_mul(ring).saturating_add(packets.saturating_mul(returning))
+    }
+
+    /// Adds a host.
+    pub(super) fn add(&mut self, id: HostId) {
+        self.streams.push(Stream::new(self.seed, Owner::Entropies(id.0)));
+    }
+
+    /// Gives a packet that enters an injection queue of a host its entropy.
+    pub(super) fn give(&mut self, host: u32, cargo: &mut Cargo, packet: &mut Packet) {
+        let (router, port) = (packet.header.destination, packet.port);
+        self.record.packets += 1;
+        let kept = match self.plan.recycled {
+            0 => None,
+            _ => self.kept.get_mut(&(host, router.0, port.0)).and_then(Ring::take),
+        };
+        self.record.recycled += u64::from(kept.is_some());
+        let entropy = kept.unwrap_or_else(|| match self.plan.values {
+            1 => 0,
+            values => self.streams[host as usize].below(values) as u16,
+        });
+        cargo.entropy = entropy;
+        let to = u64::from(router.0) << 16 | u64::from(port.0);
+        let flow = mix(u64::from(cargo.source.0) ^ mix(to));
+        packet.header.remember(Memo::FlowHash(mix(flow ^ u64::from(entropy)) as u32));
+    }
+
+    /// A host will hear of a packet in a cycle to come.
+    pub(super) fn hear(&mut self, (host, at): (u32, Cycle), notice: &Notice) {
+        let Told::Received { marked, entropy } = notice.told else { return };
+        if self.plan.recycled == 0 {
+            return;
+        }
+        self.record.heard += 1;
+        self.record.marked += u64::from(marked);
+        if !marked {
+            let (RouterId(router), PortId(port)) = notice.to;
+            self.returning.push(Reverse((at, (host, router, port), entropy)));
+        }
+    }
+
+    /// Keeps what has come back.
+    #[inline]
+    pub(super) fn advance(&mut self, now: Cycle) {
+        while let Some(Reverse((at, flow, entropy))) = self.returning.peek().copied()
+            && at <= now
+        {
+            self.returning.pop();
+            self.kept.entry(flow).or_default().keep(entropy, self.plan.recycled);
+        }
+    }
+
+    /// What they did.
+    pub(super) fn record(&self) -> EntropyRecord {
+        self.record
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ring;
+
+    #[test]
+    fn the_latest_are_kept_and_the_oldest_is_taken() {
+        let mut ring = Ring::default();
+        assert_eq!(ring.take(), None);
+        for value in 0..40 {
+            ring.keep(value, 3);
+        }
+        assert_eq!([ring.take(), ring.take()], [Some(37), Some(38)]);
+        ring.keep(7, 3);
+        assert_eq!([ring.take(), ring.take(), ring.take()], [Some(39), Some(7), None]);
+    }
+}

@@ -1,0 +1,98 @@
+//! Notification points: what receiving hosts tell the sources of packets.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use super::Entering;
+use crate::ids::{Cycle, HostId};
+use crate::kernel::core::Core;
+use crate::kernel::core::cargo::{Cargo, Notice, PartOf, Slab, Told};
+use crate::kernel::core::packet::{BufferId, Packet};
+use crate::kernel::model::Model;
+use crate::notification::{NotificationPlan, Tells};
+use crate::probe::collect::Delivery;
+use crate::routing::Header;
+
+/// A flow that a host, by its index, receives: its source and its class.
+type FlowId = (u32, u32, u8);
+
+/// What a host is about to tell, when, and to whom: of packets of a class.
+type Reply = (Cycle, u32, u32, u8, Told);
+
+/// The receiving hosts of a partition.
+pub(crate) struct Receivers {
+    plan: NotificationPlan,
+    /// When each flow was told of a mark.
+    told: BTreeMap<FlowId, Cycle>,
+    due: BinaryHeap<Reverse<Reply>>,
+}
+
+impl Receivers {
+    /// Those of a partition; none if hosts tell nothing.
+    pub(super) fn new(model: &Model) -> Option<Self> {
+        let plan = model.notification_point?;
+        Some(Self { plan, told: BTreeMap::new(), due: BinaryHeap::new() })
+    }
+
+    /// Bytes at the most, where hosts send so many flows and so many packets are under way.
+    pub(crate) fn most_bytes(model: &Model, flows: u64, packets: u64) -> u64 {
+        let reply = 2 * size_of::<Reverse<Reply>>() as u64;
+        // An entry of a tree whose nodes may be half full; a heap that grows.
+        let told = 2 * size_of::<(FlowId, Cycle)>() as u64 + 16;
+        match model.notification_point.map(|plan| plan.tells) {
+            None => 0,
+            Some(Tells::Packets) => packets.saturating_mul(reply),
+            Some(Tells::Marks(_)) => flows.saturating_mul(told + reply),
+        }
+    }
+
+    /// A packet reaches a host, which tells its source when the last phit has come.
+    pub(super) fn receive(&mut self, host: u32, packet: &Delivery, cargo: &Cargo) {
+        let Cargo { source, class, entropy, .. } = *cargo;
+        let at = packet.delivered;
+        let told = match self.plan.tells {
+            Tells::Packets => Told::Received { marked: packet.marked, entropy },
+            Tells::Marks(_) if !packet.marked => return,
+            Tells::Marks(interval) => {
+                let next = self.told.entry((host, source.0, class)).or_insert(0);
+                if at < *next {
+                    return;
+                }
+                *next = at.saturating_add(interval);
+                Told::Marked
+            }
+        };
+        self.due.push(Reverse((at, host, source.0, class, told)));
+    }
+
+    /// Hosts tell what is due.
+    #[inline]
+    pub(super) fn reply(
+        &mut self,
+        core: &mut Core,
+        cargo: &mut Slab<Cargo>,
+        entering: &mut Vec<Entering>,
+    ) {
+        while let Some(Reverse((at, host, source, class, told))) = self.due.peek().copied()
+            && at <= core.now
+        {
+            self.due.pop();
+            let Core { model, hosts, collector, now, .. } = core;
+            let own = &hosts[host as usize];
+            let notice = Notice { to: model.topology.home_of(own.id), class, told };
+            let source = HostId(source);
+            let (router, port) = model.topology.home_of(source);
+            let plan = self.plan.notices;
+            let loaded = Cargo::new(source, PartOf::Notice(notice), model.host_latency);
+            let packet = Packet {
+                generated: *now,
+                host_word: cargo.insert(loaded),
+                header: Header::new(router),
+                port,
+                size: plan.size,
+            };
+            collector.notices.sent += 1;
+            entering.push((packet, BufferId::new(own.port, plan.class * model.egress.schemes)));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Entropies, notification points, and reaction points that live on them.
+
+use super::{Row, check};
+
+const CLASSES: (&str, &str) = ("network.classes", "{ count = 2 }");
+const ECN: (&str, &str) = ("network.congestion_point", "{ ecn = { kmin = 4, kmax = 9 } }");
+const PFC: (&str, &str) =
+    ("network.flow_control", "{ pfc = { response = 0, xoff = 9, lossy = true } }");
+const LINK: (&str, &str) = ("network.nic", "{ latency = 3, link = { buffer = 90 } }");
+const VALIANT: (&str, &str) = ("routing", "{ valiant = { phase_a = '-g-' } }");
+const WIDE: (&str, &str) = ("network.links.local.vcs", "12");
+const GLOBAL: (&str, &str) = ("network.links.global.vcs", "6");
+const POINT: &str = "network.nic.notification_point";
+const ENTROPY: &str = "network.nic.entropy";
+const CNP: (&str, &str) = (POINT, "{ cnp = {} }");
+const DCQCN: &str = "network.nic.reaction_point.dcqcn";
+
+const POINTS: &[Row<'_>] = &[
+    (
+        &[CLASSES, CNP],
+        "network.nic.notification_point.cnp",
+        &["no packet would ever be marked", "network.congestion_point.ecn"],
+    ),
+    (
+        &[CLASSES, CNP, ("network.congestion_point", "{ qcn = { q_eq = 9 } }")],
+        "network.nic.notification_point.cnp",
+        &["hosts hear one of both", "network.congestion_point.ecn"],
+    ),
+    (
+        &[ECN, CNP],
+        "network.nic.notification_point.cnp",
+        &["class of service of their own", "network.classes.count"],
+    ),
+    (
+        &[CLASSES, ECN, (POINT, "{ cnp = { interval = 0 } }")],
+        "network.nic.notification_point.cnp.interval",
+        &["0 cycles"],
+    ),
+    (
+        &[CLASSES, (POINT, "{ acknowledgement = { notifications = { class = 3 } } }")],
+        "network.nic.notification_point.acknowledgement.notifications.class",
+        &["no class 3", "1 to 1"],
+    ),
+    (
+        &[CLASSES, (POINT, "{ acknowledgement = { notifications = { path = 'random-up' } } }")],
+        "network.nic.notification_point.acknowledgement.notifications.path",
+        &["no fat tree", "minimal"],
+    ),
+    (
+        &[
+            CLASSES,
+            (POINT, "{ acknowledgement = {} }"),
+            ("network.flow_control", "{ pause = { response = 0, xoff = 9, lossy = true } }"),
+        ],
+        "network.nic.notification_point.acknowledgement",
+        &["pause of the whole link", "pfc"],
+    ),
+];
+
+#[test]
+fn notification_points() {
+    check(POINTS);
+}
+
+const ENTROPIES: &[Row<'_>] = &[
+    (&[(ENTROPY, "{ flow = {} }")], ENTROPY, &["paths of minimal", "routing.valiant"]),
+    (
+        &[("routing", "{ ugal = { redecide = true } }"), (ENTROPY, "{ oblivious = {} }")],
+        ENTROPY,
+        &["draws again", "decides once"],
+    ),
+    (
+        &[VALIANT, (ENTROPY, "{ oblivious = { values = 0 } }")],
+        "network.nic.entropy.oblivious.values",
+        &["0 is no number", "1 to 65536"],
+    ),
+    (
+        &[VALIANT, (ENTROPY, "{ reps = { recycled = 17 } }")],
+        "network.nic.entropy.reps.recycled",
+        &["17", "1 to 16"],
+    ),
+    (
+        &[VALIANT, (ENTROPY, "{ reps = {} }")],
+        "network.nic.entropy.reps",
+        &["no host would ever learn", "notification_point.acknowledgement"],
+    ),
+    (
+        &[
+            VALIANT,
+            CLASSES,
+            WIDE,
+            GLOBAL,
+            (ENTROPY, "{ reps = {} }"),
+            (POINT, "{ acknowledgement = {} }"),
+        ],
+        "network.nic.entropy.reps",
+        &["no packet would ever be marked", "network.congestion_point.ecn"],
+    ),
+];
+
+#[test]
+fn entropies() {
+    check(ENTROPIES);
+}
+
+#[test]
+fn dcqcn() {
+    let row = |text: &'static str| [CLASSES, ECN, PFC, LINK, CNP, (DCQCN, text)];
+    let keys: [(&str, &str, &[&str]); 8] = [
+        ("{ least_rate = '300 Gb/s' }", "least_rate", &["300 Gb/s", "up to 200 Gb/s"]),
+        ("{ active_increase = '300 Gb/s' }", "active_increase", &["300 Gb/s", "up to 200 Gb/s"]),
+        ("{ hyper_increase = '5 us' }", "hyper_increase", &["no rate", "5 Mb/s"]),
+        ("{ byte_counter = 0 }", "byte_counter", &["no cycle"]),
+        ("{ timer = 0 }", "timer", &["0 cycles"]),
+        ("{ alpha_timer = 0 }", "alpha_timer", &["0 cycles"]),
+        ("{ recovery = 0 }", "recovery", &["no recovery", "at least 1"]),
+        ("{ gain = 2.0 }", "gain", &["2 is no weight", "0 to 1"]),
+    ];
+    for (text, key, fragments) in keys {
+        let path = format!("{DCQCN}.{key}");
+        check(&[(&row(text), &path, fragments)]);
+    }
+    check(&[
+        (&[CLASSES, ECN, CNP, (DCQCN, "{}")], DCQCN, &["link of a host", "network.nic.link"]),
+        (
+            &[CLASSES, ECN, PFC, LINK, (DCQCN, "{}")],
+            DCQCN,
+            &["nothing would ever tell", "notification_point.cnp"],
+        ),
+    ]);
+}

@@ -1,0 +1,153 @@
+//! Entropies: paths of flows, packet spraying, and recycled entropies.
+
+use deroute::RunOptions;
+use deroute::outcome::{EntropyUse, Outcome};
+use deroute::spec::{Spec, Warmup};
+
+use crate::support::{self, value};
+
+/// 40 Gb/s in phits of 50 B, 10 ns each: packets of 1 KB, switches with 200 KB at each output.
+fn fabric(topology: &str, slow: &str, routing: &str, traffic: &str) -> Spec {
+    support::parse(&format!(
+        "[units]\ncycle = \"10 ns\"\nphit = \"50 B\"\n\
+         [network]\ntopology = {topology}\nslow_links = {slow}\nclasses = {{ count = 2 }}\n\
+         congestion_point = {{ ecn = {{ kmin = \"10 KB\", kmax = \"40 KB\", pmax = 0.2 }} }}\n\
+         [network.links]\nlevel1 = {{ latency = \"50 ns\", vcs = 2, buffer = \"400 KB\" }}\n\
+         [network.switch.combined_queued]\noutput_buffer = \"200 KB\"\npipeline = \"50 ns\"\n\
+         [network.nic]\nlatency = \"50 ns\"\ninjection_queue = \"20 KB\"\n\
+         [routing]\n{routing} = {{}}\n\
+         [traffic]\npacket_size = 20\n{traffic}\n\
+         [run]\nwarmup = \"10 ms\"\nmeasure = \"5 ms\"\n"
+    ))
+}
+
+const REPS: &str = "{ reps = {} }";
+const OBLIVIOUS: &str = "{ oblivious = {} }";
+
+/// The same with entropies, which come back where they are recycled.
+fn with(mut spec: Spec, entropy: &str) -> Spec {
+    spec.network.nic.entropy = Some(value(entropy));
+    if entropy == REPS {
+        let point = "{ acknowledgement = { notifications = { size = 2 } } }";
+        spec.network.nic.notification_point = Some(value(point));
+    }
+    spec
+}
+
+fn used(outcome: &Outcome) -> &EntropyUse {
+    outcome.entropy.as_ref().expect("entropies")
+}
+
+/// One host sends 0.9 over four paths of .25, .10, .10 and .50 with one queue in front of them: with equal shares the
+/// least path bounds all, 4 x .10; any split carries what is offered. Recycled entropies find it.
+#[test]
+fn spraying_over_unequal_paths_is_bounded_by_the_slowest() {
+    let slow = "[{ routers = [0, 2], rate = '1/4' }, { routers = [0, 3], rate = '1/10' }, \
+                { routers = [0, 4], rate = '1/10' }, { routers = [0, 5], rate = '1/2' }]";
+    let accepted = |routing: &str, entropy: Option<&str>| {
+        let stream = "load = 0.0\npattern = 'uniform'\n\
+             stream = [{ name = 'a', hosts = [0], load = 0.9, destinations = { any = [1] } }]";
+        let topology = "{ fat_tree = { children = [1, 2], parents = [1, 4] } }";
+        let mut spec = fabric(topology, slow, routing, stream);
+        spec.run.measure = "20 ms".into();
+        support::run(&entropy.map_or(spec.clone(), |entropy| with(spec, entropy)))
+            .arrays
+            .accepted_by_host[1]
+    };
+    for (routing, entropy) in [("up_oblivious", None), ("ecmp", Some(OBLIVIOUS))] {
+        let found = accepted(routing, entropy);
+        assert!((found - 0.40).abs() < 0.01, "{routing}: {found}");
+    }
+    for (routing, entropy) in [("up_adaptive", None), ("ecmp", Some(REPS))] {
+        let found = accepted(routing, entropy);
+        assert!((found - 0.90).abs() < 0.015, "{routing}: {found}");
+    }
+}
+
+/// Long flows of a permutation in a non-blocking tree: one path for each leaves links unused, spraying does not; with
+/// a link at half its rate, entropies that come back unmarked avoid it.
+#[test]
+fn a_permutation_is_sprayed_over_all_paths() {
+    let accepted = |entropy: &str, slow: &str, load: f64| {
+        let topology = "{ kary_tree = { k = 4, levels = 2 } }";
+        let pattern = format!("load = {load:?}\npattern = {{ permutation = {{ seed = 3 }} }}");
+        let outcome = support::run(&with(fabric(topology, slow, "ecmp", &pattern), entropy));
+        (outcome.load.accepted, used(&outcome).clone())
+    };
+    let (flows, kept) = accepted("{ flow = {} }", "[]", 1.0);
+    assert!(flows < 0.75 && kept.says[0].contains("paths of their flows"), "{flows}");
+    let (sprayed, _) = accepted(OBLIVIOUS, "[]", 1.0);
+    assert!(sprayed > 0.95, "{sprayed}");
+    let half = "[{ routers = [0, 4], rate = '1/2' }]";
+    let (sprayed, _) = accepted(OBLIVIOUS, half, 0.8);
+    let (healed, recycled) = accepted(REPS, half, 0.8);
+    assert!(sprayed < 0.74 && healed > 0.79, "{sprayed} {healed}");
+    assert!(recycled.recycled_share > 0.5 && recycled.heard > 0, "{recycled:?}");
+}
+
+/// Every topology has routings whose paths follow from entropies: a flow with one has one path, so that nothing is out
+/// of order; sprayed packets are; and the division of the network does not matter.
+#[test]
+fn paths_follow_from_entropies_on_every_topology() {
+    let networks = [
+        ("{ kary_tree = { k = 2, levels = 3 } }", "{ up_oblivious = {} }"),
+        ("{ kary_tree = { k = 2, levels = 3 } }", "{ up_oblivious = { when = 'source' } }"),
+        ("{ kary_tree = { k = 2, levels = 3 } }", "{ ecmp = {} }"),
+        ("{ dragonfly = { p = 2, a = 4, h = 2 } }", "{ valiant = {} }"),
+        ("{ dragonfly = { p = 2, a = 4, h = 2 } }", "{ ugal = {} }"),
+        ("{ dragonfly = { p = 2, a = 4, h = 2 } }", "{ piggyback = {} }"),
+        ("{ hyperx = { widths = [4, 4], hosts = 2 } }", "{ o1turn = { orders = 'all' } }"),
+        ("{ hyperx = { widths = [4, 4], hosts = 2 } }", "{ valiant = {} }"),
+        ("{ graph = { hosts = 2, edges = [[0, 1], [1, 2], [2, 3], [3, 0]] } }", "{ valiant = {} }"),
+    ];
+    for (topology, routing) in networks {
+        let mut spec = support::network(topology);
+        spec.routing = value(routing);
+        spec.network.classes = Some(value("{ count = 2 }"));
+        for link in spec.network.links.values_mut() {
+            (link.buffer, link.vcs) = (200.into(), 16.into());
+        }
+        spec.network.congestion_point =
+            Some(value("{ ecn = { kmin = 4, kmax = 12, pmax = 0.5 } }"));
+        spec.network.nic.latency = 5.into();
+        spec.network.nic.resequencing = Some(value("{}"));
+        spec.traffic.load = 0.6;
+        (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(500.into()), 3_000.into());
+        spec.checks.full = true;
+        let adaptive = routing.contains("ugal") || routing.contains("piggyback");
+        for entropy in ["{ flow = {} }", "{ oblivious = { values = 16 } }", REPS] {
+            let spec = with(spec.clone(), entropy);
+            let what = format!("{topology} {routing} {entropy}");
+            let one = support::run(&spec);
+            let options = RunOptions { threads: 2, partitions: Some(3), ..RunOptions::default() };
+            assert!(one == support::attempt(&spec, &options).unwrap(), "{what}: divided");
+            let late = one.resequencing.as_ref().expect("resequencing").out_of_order;
+            if entropy.contains("flow") && !adaptive {
+                assert_eq!(late, 0, "{what}");
+            }
+            if entropy.contains("values") {
+                assert!(late > 10, "{what}: {late}");
+            }
+            let told = one.notifications.as_ref();
+            assert_eq!(told.is_some(), entropy == REPS, "{what}");
+            if let Some(told) = told {
+                assert!(told.sent > one.packets.delivered * 9 / 10 && told.lost == 0, "{what}");
+                assert!(used(&one).recycled > 100 && used(&one).marked > 0, "{what}");
+            }
+        }
+    }
+}
+
+/// Nothing comes back of packets that are not there, and nobody is told of marks that there are none of; both is said.
+#[test]
+fn what_never_acted_is_said_to_be_idle() {
+    let idle = "load = 0.0\npattern = 'uniform'\nstream = [{ name = 'a', hosts = [0], load = 0.1, \
+                destinations = { any = [1] }, start = '9 ms' }]";
+    let topology = "{ kary_tree = { k = 2, levels = 2 } }";
+    let mut spec = with(fabric(topology, "[]", "ecmp", idle), REPS);
+    (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(0.into()), 500.into());
+    let outcome = support::run(&spec);
+    let told = outcome.notifications.as_ref().expect("a notification point");
+    assert!(used(&outcome).says[0].contains("no entropy came back"), "{:?}", used(&outcome).says);
+    assert!(told.says[0].contains("nothing was acknowledged"), "{:?}", told.says);
+}
