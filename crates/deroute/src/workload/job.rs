@@ -1,55 +1,14 @@
 //! A job, resolved.
 
+use super::comms::Comms;
+use super::origin::Origin;
 use super::program::{Action, Program};
 use super::schedule::Schedule;
 use super::step::{self, Op};
+use super::steps;
 use super::{spec, trace};
 use crate::ids::{Cycle, HostId};
 use crate::spec::{Scale, SpecError};
-
-/// Ranks of the members of each communicator of a job.
-#[derive(Debug, Default)]
-pub struct Comms(Vec<Option<Box<[u32]>>>);
-
-impl Comms {
-    /// All ranks, as they are.
-    pub fn world() -> Self {
-        Self(vec![None])
-    }
-
-    /// Adds a communicator; returns its index.
-    pub fn add(&mut self, members: Box<[u32]>) -> u32 {
-        self.0.push(Some(members));
-        self.0.len() as u32 - 1
-    }
-
-    /// The rank of a member.
-    pub fn rank(&self, comm: u32, member: u32) -> u32 {
-        self.0[comm as usize].as_ref().map_or(member, |members| members[member as usize])
-    }
-
-    /// The members of a communicator; all ranks as they are if there are none.
-    pub fn members(&self, comm: u32) -> Option<&[u32]> {
-        self.0[comm as usize].as_deref()
-    }
-}
-
-/// Where the nodes of a program stand.
-#[derive(Debug, Default)]
-pub struct Origin {
-    /// The file of each rank, or the one of all.
-    pub files: Vec<String>,
-    /// What a place is: a line, or a byte.
-    pub unit: &'static str,
-}
-
-impl Origin {
-    /// A place in the file of a rank.
-    pub fn place(&self, rank: u32, place: u32) -> String {
-        let file = self.files.get(rank as usize).or(self.files.first());
-        format!("{} {place} of {}", self.unit, file.map_or("", String::as_str))
-    }
-}
 
 /// How messages of ranks travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +91,9 @@ impl Job {
                 }
             }
             let path = format!("{path}.trace");
-            let (job, ranks) = trace::load(trace, spec.ranks, scale, &path)?;
+            let trace::Loaded { ranks, program, schedules, comms, origin, work } =
+                trace::load(trace, spec.ranks, scale, &path)?;
+            let job = Self::of_trace(program, (schedules, comms), origin, work);
             return Ok((Self { name, start, protocol, within, ..job }, ranks));
         }
         let Some(ranks) = spec.ranks else {
@@ -147,7 +108,7 @@ impl Job {
     }
 
     /// A job without a name that does what a trace says.
-    pub(super) fn of_trace(
+    fn of_trace(
         program: Program,
         (schedules, comms): (Vec<Schedule>, Comms),
         origin: Origin,
@@ -191,7 +152,7 @@ impl Job {
         let (mut schedules, mut first_tags) = (Vec::new(), Vec::new());
         let (mut tags, mut work) = (0u64, (0u64, 0u64));
         for (i, each) in spec.steps.iter().enumerate() {
-            let schedule = step::build(each, &format!("{path}.steps[{i}]"), ranks, scale)?;
+            let schedule = steps::build(each, &format!("{path}.steps[{i}]"), ranks, scale)?;
             first_tags.push(tags as u32);
             tags += u64::from(schedule.tags());
             let (messages, phits) = effort(&schedule, ranks);

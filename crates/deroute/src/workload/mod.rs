@@ -4,15 +4,17 @@
 //! collectives, read from a trace (`trace`) or made of [`step::Step`]s. A step is a list of operations for each
 //! rank: send, wait, compute. It is never written down: any operation of any rank is computed from
 //! its number, so that thousands of ranks cost nothing but where each of them is. To add a step: a file, a variant
-//! in `spec.rs`, a line in [`step::build`].
+//! in `spec.rs`, a line in [`steps::build`].
 
 mod assembly;
 mod bruck;
 mod collective;
+mod comms;
 mod dissemination;
 mod exchange;
 mod job;
 pub(crate) mod matching;
+mod origin;
 mod placement;
 pub(crate) mod process;
 pub(crate) mod program;
@@ -22,6 +24,7 @@ mod schedule;
 pub mod spec;
 mod stencil;
 mod step;
+mod steps;
 mod trace;
 mod tree;
 

@@ -6,7 +6,7 @@ use super::amounts::Amounts;
 use super::fault::{Fault, Place};
 use crate::workload::collective::spec::{CollectiveChoices, CollectiveKind};
 use crate::workload::collective::{self, Call, Sizes};
-use crate::workload::job::Comms;
+use crate::workload::comms::Comms;
 use crate::workload::program::Action;
 use crate::workload::schedule::Schedule;
 

@@ -6,7 +6,7 @@ use super::check;
 use super::fault::Fault;
 use super::files::Files;
 use crate::workload::collective::spec::CollectiveChoices;
-use crate::workload::job::Comms;
+use crate::workload::comms::Comms;
 use crate::workload::matching::ANY;
 use crate::workload::program::{Action, Edge, MOST_NODES, Node, Packed, RankProgram, Then};
 use crate::workload::schedule::Schedule;

@@ -21,8 +21,10 @@ use self::draft::Draft;
 use self::fault::Fault;
 use self::files::Files;
 use self::spec::{TraceFormat, TraceSpec};
-use super::job::{Job, Origin};
+use super::comms::Comms;
+use super::origin::Origin;
 use super::program::Program;
+use super::schedule::Schedule;
 use crate::spec::{Scale, SpecError};
 
 /// A format: how its beginning is told, and who reads it.
@@ -65,13 +67,26 @@ const FORMATS: [Format; 6] = [
     Format { name: TraceFormat::Chakra, place: "byte", begins: chakra::begins, read: chakra::read },
 ];
 
-/// A job that does what a trace says, without a name.
+/// What a trace says.
+pub(super) struct Loaded {
+    pub(super) ranks: u32,
+    pub(super) program: Program,
+    /// The collectives in it, and who takes part in them.
+    pub(super) schedules: Vec<Schedule>,
+    pub(super) comms: Comms,
+    /// Where its nodes stand.
+    pub(super) origin: Origin,
+    /// Messages and phits.
+    pub(super) work: (u64, u64),
+}
+
+/// Reads a trace.
 pub(super) fn load(
     spec: &TraceSpec,
     ranks: Option<u32>,
     scale: &Scale,
     path: &str,
-) -> Result<(Job, u32), SpecError> {
+) -> Result<Loaded, SpecError> {
     let told = |fault: Fault| SpecError::new(format!("{path}.file"), fault.to_string());
     let files = Files::open(&spec.file).map_err(told)?;
     let format = format(spec, &files, path)?;
@@ -86,9 +101,14 @@ pub(super) fn load(
         return Err(SpecError::new(format!("{path}.ranks"), message).choices(choices));
     }
     let origin = Origin { files: read.files, unit: format.place };
-    let count = read.ranks.len() as u32;
-    let program = Program::Trace(read.ranks);
-    Ok((Job::of_trace(program, (read.schedules, read.comms), origin, read.work), count))
+    Ok(Loaded {
+        ranks: read.ranks.len() as u32,
+        program: Program::Trace(read.ranks),
+        schedules: read.schedules,
+        comms: read.comms,
+        origin,
+        work: read.work,
+    })
 }
 
 /// The format that is asked for, or what the file begins with.
