@@ -10,6 +10,7 @@ mod pacing;
 mod queued;
 mod sampling;
 pub(crate) mod schedule;
+mod sending;
 mod silence;
 
 pub(crate) use fixed::Fixed;

@@ -11,15 +11,15 @@ use super::pacing::Pacing;
 use super::sampling::Sampling;
 use super::schedule::Candidate;
 use super::silence::{SilenceBins, SilenceRecord, Silences};
-use crate::congestion::{CongestionPlan, NoticePlan};
-use crate::ids::{Cycle, PortId, RouterId};
+use crate::congestion::CongestionPlan;
+use crate::ids::Cycle;
 use crate::kernel::books::Books;
 use crate::kernel::control::{Control, PauseFrame};
 use crate::kernel::core::Core;
 use crate::kernel::core::fetch::{members, touch};
 use crate::kernel::core::grant::{Grant, Room};
 use crate::kernel::core::mail::Signal;
-use crate::kernel::core::packet::{BufferId, Flight, NONE};
+use crate::kernel::core::packet::NONE;
 use crate::kernel::core::ports::{Output, OutputRequest, PortKind};
 use crate::kernel::hosts::{Entering, Hosts};
 use crate::kernel::machine::{Datapath, Departing, Egress, Machine, Matching};
@@ -41,90 +41,6 @@ pub(crate) struct Queued {
     pub(super) sampling: Option<Box<Sampling>>,
     /// The reaction points.
     pub(super) pacing: Option<Box<Pacing>>,
-}
-
-impl Queued {
-    /// The congestion point of an output sees a packet leave a queue, and may mark it.
-    #[inline]
-    fn mark(&mut self, core: &mut Core, (port, queue): (u32, u8), packet: u32) {
-        let class = self.queues.class_of(port, queue);
-        let own = |notices: NoticePlan| notices.class == class;
-        if self.marking.is_none() || self.queues.plan.notices.is_some_and(own) {
-            return;
-        }
-        let behind = self.queues.waiting_phits(port, class);
-        if let Some(marking) = &mut self.marking
-            && marking.marks(core, (port, class), behind)
-        {
-            core.pool[packet].packet.header.mark();
-        }
-    }
-
-    /// A packet leaves a host.
-    fn send_from_host<M: Machine<Egress = Self>>(path: &mut Datapath<M>, port: u32, queue: u8) {
-        let Datapath { core, egress, hosts, .. } = path;
-        let host = port - egress.queues.outputs;
-        let (packet, _) = egress.pop(core, port, queue);
-        let class = egress.queues.waiting[packet as usize].request.vc;
-        let (now, latency) = (core.now, core.model.host_latency);
-        hosts.injected(&mut core.pool[packet].packet, now);
-        let packet = core.pool[packet].packet;
-        if !(M::Hosts::NOTIFY && egress.queues.plan.notifies(class)) {
-            core.count_injected(host, class, packet.size);
-        }
-        let to = BufferId::new(core.hosts[host as usize].port, class);
-        core.arrivals.push(now + latency, Flight { packet, to, at: now + latency });
-        if let Some(pacing) = &mut egress.pacing {
-            pacing.sent(core, &mut egress.queues, (host, queue), &packet);
-        }
-        hosts.refill(core, host);
-    }
-
-    /// A packet leaves through an output.
-    fn send<M: Machine<Egress = Self>>(path: &mut Datapath<M>, port: u32, queue: u8) {
-        let Datapath { core, egress, control, books, agents, .. } = path;
-        let (packet, duration) = egress.pop(core, port, queue);
-        let Waiting { request, held } = egress.queues.waiting[packet as usize];
-        egress.mark(core, (port, queue), packet);
-        let now = core.now;
-        let state = &egress.queues.ports[port as usize];
-        let output = &mut core.outputs[port as usize];
-        output.link_free = output.link_free.max(state.free_at + state.phits * state.period);
-        output.sent += core.collector.overlap(now, duration);
-        let (kind, downstream) = (output.kind, output.downstream);
-        control.departed(core, port, request);
-        if let Some((input, vc)) = held {
-            let upstream = core.inputs[input as usize].upstream;
-            control.release(core, (input, upstream), vc, request.size);
-        }
-        books.departed(core, agents, (port, request));
-        if kind == PortKind::Link && agents.watches.departures {
-            let router = core.outputs[port as usize].router;
-            let base = core.routers[router as usize].port_base;
-            let id = RouterId(core.first_router + router);
-            agents.routing.sent(id, PortId((port - base) as u16));
-        }
-        let arrival = now + downstream.latency;
-        let notices = egress.queues.plan.notices;
-        if kind == PortKind::Host
-            && notices.is_some_and(|own| own.class == egress.queues.class_of(port, queue))
-        {
-            let notice = notify::unload(&mut path.hosts, &path.core.pool[packet].packet);
-            if let Some(notice) = notice {
-                let (host, at) = (downstream.port, arrival + duration);
-                path.hosts.hear((host, at), &notice);
-                if let Some(pacing) = &mut path.egress.pacing {
-                    let to = path.egress.queues.outputs + host;
-                    let queue = path.egress.queues.queue_of(to, notice.class);
-                    pacing.hear((host, queue), at, &notice);
-                }
-            }
-        } else if kind == PortKind::Host {
-            path.eject(downstream.port, packet, arrival + duration);
-        } else {
-            path.depart(packet, request, downstream, arrival);
-        }
-    }
 }
 
 /// When a packet that is granted now can begin to leave: the last phit that comes over a slower link must be there

@@ -119,8 +119,7 @@ impl Model {
         let host_latency = scale.interval("network.nic.latency", &network.nic.latency, 0)?;
         let nic = links::nic(spec, &scale, host_latency, flows.classes())?;
         let (names, links) = (topology.classes(), &classes[..]);
-        let atomic = agent.atomic();
-        let sizes = (scale, largest);
+        let (atomic, sizes) = (agent.atomic(), (scale, largest));
         let ends = flow_control::Ends { names, links, host: nic, sizes, atomic };
         let (atomic, pause) = flow_control::resolve(spec, &ends)?;
         let setting = switch::Setting::new(&network.switch, scale, largest, watches.reconsiders);
@@ -129,8 +128,7 @@ impl Model {
         egress::check(spec, &*agent, (nic.is_some(), pause.as_ref(), names), &switch)?;
         let told = (notification_point.map(|plan| plan.tells), notices);
         let ends = Ends { topology: &*topology, links, nic, flows: &flows };
-        let egress =
-            EgressModel::new(spec, ends, (pause.as_ref(), &switch), (scale, largest), told)?;
+        let egress = EgressModel::new(spec, ends, (pause.as_ref(), &switch), sizes, told)?;
         let pause = pause.map(|plan| egress.exempt(plan));
         let mut model = Self {
             host_latency,
