@@ -30,6 +30,7 @@ _PROBES = {
     "congestion-map": ("congestion.members", "true"),
     "queues": ("queues", '{ every = "1 us", ports = { hosts = [0] } }'),
     "pauses": ("pauses", "true"),
+    "paused": ("pauses", "true"),
 }
 #: Ends of an ordinate that can be drawn.
 _LEAST_Y, _MOST_Y = 1e-9, 1e12
