@@ -13,6 +13,7 @@ __all__ = [
     "destinations",
     "locate",
     "path",
+    "paths",
     "schema",
     "simulate",
     "topology",
