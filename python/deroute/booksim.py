@@ -19,7 +19,7 @@ _DEFAULTS: Mapping[str, str] = {
     **{"topology": "torus", "k": "8", "n": "2", "c": "1", "routing_function": "none"},
     **{"use_noc_latency": "1", "num_vcs": "16", "vc_buf_size": "8", "traffic": "uniform"},
     **{"routing_delay": "1", "vc_alloc_delay": "1", "sw_alloc_delay": "1"},
-    **{"st_prepare_delay": "0", "st_final_delay": "1", "internal_speedup": "1.0"},
+    **{"st_prepare_delay": "0", "st_final_delay": "1"},
     **{"injection_rate": "0.1", "injection_rate_uses_flits": "0", "packet_size": "1"},
     **{"warmup_periods": "0", "sample_period": "1000", "max_samples": "10", "seed": "0"},
     **{"perm_seed": "0"},
@@ -31,12 +31,14 @@ _WITHOUT_EFFECT = re.compile(
     r"include_queuing|deadlock_warn_timeout|drain_measured_only|x|y|xr|yr|limit|const_flits_per_"
     r"packet|(read|write)_(request|reply)_.*|batch_.*|max_outstanding_requests|burst_.*|vct|"
     r"speculative|spec_.*|(vc|sw)_allocator|(vc|sw)_alloc_arb_type|alloc_iters|(vc|sw)_alloc_iters|"
-    r"wait_for_tail_credit|hold_switch_for_packet|credit_delay|output_delay|(input|output)_speedup"
+    r"wait_for_tail_credit|hold_switch_for_packet"
 )
 #: Keys that have no counterpart unless they have this value.
 _ONLY: Mapping[str, str] = {
     **{"subnets": "1", "classes": "1", "use_read_write": "0", "buffer_policy": "private"},
     **{"injection_process": "bernoulli", "priority": "none", "router": "iq", "link_failures": "0"},
+    **{"internal_speedup": "1.0", "input_speedup": "1", "output_speedup": "1"},
+    **{"output_delay": "0", "credit_delay": "1"},
     **{"channel_file": "", "network_file": "", "express_channels": "0", "shared_buf_size": "0"},
 }
 #: Cycles of the links of a Dragonfly, which BookSim does not let one choose.
@@ -89,7 +91,7 @@ def convert(file: Path) -> dict[str, Any]:
     """The document of an experiment of one point that does what a configuration asks for."""
     config = _read(file)
     for key, (value, _) in config.entries.items():
-        if key in _ONLY and value != _ONLY[key]:
+        if key in _ONLY and not _same(value, _ONLY[key]):
             raise config.wrong(key, f"{value!r} has no counterpart", (_ONLY[key],))
         if key not in _DEFAULTS and key not in _ONLY and not _WITHOUT_EFFECT.fullmatch(key):
             raise config.wrong(key, f"`{key}` is not known to have a counterpart")
@@ -133,6 +135,13 @@ def convert(file: Path) -> dict[str, Any]:
             },
         },
     }
+
+
+def _same(value: str, other: str) -> bool:
+    try:
+        return float(value) == float(other)
+    except ValueError:
+        return value == other
 
 
 def _read(file: Path) -> _Config:

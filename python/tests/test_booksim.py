@@ -89,6 +89,8 @@ def test_networks_on_links_of_a_cycle(
         ("injection_rate = 0.05", "injection_rate = 0.5", 9, "more than a link carries"),
         ("injection_rate = 0.05", "injection_rate = -1", 9, "less than 0"),
         ("seed = 7", "classes = 2", 11, "'2' has no counterpart"),
+        ("seed = 7", "internal_speedup = 2.0", 11, "'2.0' has no counterpart"),
+        ("seed = 7", "credit_delay = 2", 11, "'2' has no counterpart"),
         ("seed = 7", "sead = 7", 11, "`sead` is not known"),
         ("seed = 7;", "seed 7;", 11, "is no `key = value;`"),
         ("print_csv_results = 1;", "print_csv_results = 1", 12, "is no `key = value;`"),

@@ -20,7 +20,8 @@ def booksim(
     """Convert a configuration file of BookSim 2 into an experiment file.
 
     What changes a result and has no counterpart is an error with its line: flattened butterflies
-    and fat trees on a floor plan, meshes and tori, wormhole switching, requests and replies.
+    and fat trees on a floor plan, meshes and tori, wormhole switching, requests and replies,
+    speed-ups. Allocators are Deroute's, whichever the file names.
 
     - `deroute convert booksim dragonfly.cfg --to dragonfly.toml`
     """
