@@ -6,7 +6,7 @@ use super::program::{Action, Program};
 use super::schedule::Schedule;
 use super::step::{self, Op};
 use super::steps;
-use super::{spec, trace};
+use super::{placement, spec, trace};
 use crate::ids::{Cycle, HostId};
 use crate::spec::{Scale, SpecError};
 
@@ -68,7 +68,7 @@ impl Job {
         spec: &spec::Job,
         index: usize,
         scale: &Scale,
-        (free, all): (usize, usize),
+        room: (usize, usize),
     ) -> Result<(Self, u32), SpecError> {
         let path = format!("workload.jobs[{index}]");
         let wrong = |key: &str, message: String, choices: &str| {
@@ -99,10 +99,7 @@ impl Job {
         let Some(ranks) = spec.ranks else {
             return wrong("ranks", "is missing".into(), "a number, or `trace`");
         };
-        if ranks == 0 {
-            let message = format!("0 ranks need a host each, and {free} of {all} are left");
-            return wrong("ranks", message, &format!("1 to {free}"));
-        }
+        placement::hosts_for(spec, ranks, &path, room)?;
         let job = Self::of_steps(spec, ranks, scale, &path)?;
         Ok((Self { name, start, protocol, within, ..job }, ranks))
     }

@@ -14,6 +14,36 @@ pub(super) struct Room<'a> {
     pub(super) seed: u64,
 }
 
+/// Most ranks of a job.
+const MOST_RANKS: u32 = 1 << 24;
+
+/// The hosts that so many ranks of a job need, if that many of all are left.
+pub(super) fn hosts_for(
+    job: &spec::Job,
+    ranks: u32,
+    path: &str,
+    (left, all): (usize, usize),
+) -> Result<usize, SpecError> {
+    let each = job.ranks_per_host;
+    if each == 0 {
+        let message = "a host without ranks is no host of the job";
+        return Err(
+            SpecError::new(format!("{path}.ranks_per_host"), message).choices(["at least 1"])
+        );
+    }
+    let hosts = ranks.div_ceil(each) as usize;
+    if ranks == 0 || hosts > left || ranks > MOST_RANKS {
+        let message = match each {
+            1 => format!("{ranks} ranks need a host each, and {left} of {all} are left"),
+            _ => format!("{ranks} ranks need {hosts} hosts, and {left} of {all} are left"),
+        };
+        let most = (left as u64).saturating_mul(each.into()).min(MOST_RANKS.into());
+        let choices = [format!("1 to {most}")];
+        return Err(SpecError::new(format!("{path}.ranks"), message).choices(choices));
+    }
+    Ok(hosts)
+}
+
 /// The host of each of so many ranks of a job, among those without a seat.
 pub(super) fn place(
     job: &spec::Job,
@@ -25,22 +55,7 @@ pub(super) fn place(
     let free: Vec<u32> =
         (0..seats.len() as u32).filter(|&h| seats[h as usize].is_empty()).collect();
     let each = job.ranks_per_host;
-    if each == 0 {
-        let message = "a host without ranks is no host of the job";
-        return Err(
-            SpecError::new(format!("{path}.ranks_per_host"), message).choices(["at least 1"])
-        );
-    }
-    let (hosts, left, all) = (ranks.div_ceil(each) as usize, free.len(), seats.len());
-    if ranks == 0 || hosts > left {
-        let message = match each {
-            1 => format!("{ranks} ranks need a host each, and {left} of {all} are left"),
-            _ => format!("{ranks} ranks need {hosts} hosts, and {left} of {all} are left"),
-        };
-        let most = (left as u64).saturating_mul(each.into());
-        let choices = [format!("1 to {most}")];
-        return Err(SpecError::new(format!("{path}.ranks"), message).choices(choices));
-    }
+    let hosts = hosts_for(job, ranks, path, (free.len(), seats.len()))?;
     let path = format!("{path}.placement");
     let chosen = match &job.placement {
         spec::Placement::Linear => free[..hosts].to_vec(),
