@@ -65,7 +65,7 @@ docs: $(VENV)/developed ## Build the documentation site into build/docs; warning
 	$(DEROUTE) reproduce --status --report build/docs/claims.html > build/claims.txt
 	$(BIN)/python tools/links.py build/docs
 
-test-slurm: $(VENV)/developed ## Run jobs under a Slurm of this machine, if there is one (minutes; needs root)
+test-slurm: $(VENV)/developed ## Run jobs under a Slurm of this machine, if there is one (90 seconds; needs root)
 	$(BIN)/python tools/slurm_cluster.py
 
 interruptions: $(VENV)/built ## Kill a run 100 times, terminate it 30 times: nothing is lost (minutes)

@@ -17,6 +17,7 @@ from conftest import EXPERIMENT
 from deroute.cost import Pace
 from deroute.errors import SpecError
 from deroute.experiment import Experiment
+from deroute.store import Store
 from deroute.writing import whole
 
 SHELL = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
@@ -98,6 +99,36 @@ def test_a_disk_that_fills_up_leaves_no_half_of_a_figure(folder: Path) -> None:
     assert "Traceback" not in done.stderr
     assert (folder / "runs/small/latency.png").read_bytes() == before
     assert not list((folder / "runs/small").glob(".*"))
+
+
+def records(directory: Path) -> dict[str, tuple[str, bytes]]:
+    with Store.open(directory) as store:
+        return {each.key: (each.outcome, each.arrays) for each in store.records()}
+
+
+@SHELL
+@pytest.mark.parametrize("disk", ["ulimit -f 100", "mount -t tmpfs -o size=200k none full"])
+def test_a_run_on_a_disk_that_fills_up_goes_on_where_it_was(tmp_path: Path, disk: str) -> None:
+    """A limit of files stands for a quota; a file system that is full needs root."""
+    text = EXPERIMENT.replace("values = [1, 2]", "values = [1, 2, 3, 4, 5, 6]")
+    (tmp_path / "small.toml").write_text(text)
+    assert shell("deroute run small.toml --dir whole", tmp_path).returncode == 0
+    (tmp_path / "full").mkdir()
+    run = "deroute run small.toml --dir full/store; code=$?; cp -r full/store kept"
+    room = "umount full" if "mount" in disk else "true"
+    done = shell(f"{disk} || exit 77; {run}; {room}; exit $code", tmp_path)
+    if done.returncode == 77:
+        pytest.skip(done.stderr)
+    assert done.returncode == 2, done.stderr
+    assert "results.sqlite: cannot be used as a result store: d" in done.stderr
+    assert "Traceback" not in done.stderr
+    kept, whole = records(tmp_path / "kept"), records(tmp_path / "whole")
+    assert 0 < len(kept) < len(whole)
+    assert kept.items() <= whole.items()
+    again = shell("deroute run small.toml --dir kept", tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert f"{len(kept)} of {len(whole)} points were done before" in again.stdout + again.stderr
+    assert records(tmp_path / "kept") == whole
 
 
 def test_a_file_is_whole_or_what_it_was(tmp_path: Path) -> None:
