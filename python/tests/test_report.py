@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from browser import BROWSER, CONTROLS, FOCUS_IS_SEEN, OVERLAID, SMALL, Browser, browser, legible
 from conftest import EXPERIMENT
 from test_cli import call
 
 pytest.importorskip("plotly")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-BROWSER = pytest.mark.skipif(
-    CHROMIUM is None, reason="not tested: what a browser makes of the page (needs chromium)"
-)
+WIDTHS = [1280, 400]
 #: Points of each curve: MIN at 0.1 and where it saturates, VLB at 0.2; then all that are accepted.
 POINTS = [[1, 1, 1], [3, 1], [1, 1, 1]]
 TITLE = 'A <script>alert("no")</script> & "title" --> </title>'
 EVIL = "</script><img src=x onerror=alert(1)>"
+LOAD = "(id) => document.getElementById(id).cells[1].textContent"
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +32,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = text.replace('routing = "VLB"', f"routing = {json.dumps(EVIL)}")
     # Half of the points are saturated: one link carries what a whole group sends.
     text = text.replace('pattern = "uniform"', "pattern = { adversarial = { offset = 1 } }")
+    probe = '[base.probes]\ncongestion = { every = "100 ns", members = true }\n\n[[axis]]'
+    text = text.replace("[[axis]]", probe, 1)
     text += '\n[[figure]]\nname = "taken"\nkind = "throughput"\nseries = "routing"\n'
     text += '\n[[figure]]\nname = "tail"\nkind = "line"\ny = "latency.p99"\nseries = "routing"\n'
     text += '\n[[figure]]\nname = "fair"\nkind = "fairness"\nseries = "routing"\n'
@@ -68,7 +68,7 @@ def test_texts_are_texts_and_nothing_is_loaded(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     tags = Tags()
     tags.feed(text)
-    assert tags.tags.count("script") == 3
+    assert tags.tags.count("script") == 4
     assert all(link.startswith(("#", "data:")) for link in tags.links)
     assert TITLE in "".join(tags.texts)
     assert EVIL not in text
@@ -93,85 +93,113 @@ def test_the_page_has_every_point_and_figure(page: Path) -> None:
     assert "a warm-up of 1 us is short" in text
 
 
-def browse(page: Path, width: int, *options: str) -> tuple[str, str]:
-    """The page after its scripts have run, and what the console said."""
-    assert CHROMIUM is not None
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-    command += ["--enable-logging=stderr", "--virtual-time-budget=20000"]
-    command += [f"--window-size={width},2000", *options, page.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
-    return done.stdout, done.stderr
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
 
 
-def requests(log: Path) -> set[str]:
-    """What a page asked a network for; what the browser does on its own has no page as origin."""
-    # An event a line; the last one may be cut.
-    lines = (line.rstrip(",") for line in log.read_text(encoding="utf-8").splitlines())
-    events = [json.loads(line) for line in lines if line.startswith('{"params"')]
-    asked = (event["params"] for event in events)
-    of_pages = (each for each in asked if each.get("initiator", "not an origin") != "not an origin")
-    return {each["url"] for each in of_pages if each.get("url", "").startswith("http")}
+def show(tab: Browser, page: Path, width: int) -> None:
+    tab.open(page, width, ready="document.documentElement.dataset.ready === 'yes'")
 
 
 @BROWSER
-def test_a_request_would_be_seen(tmp_path: Path) -> None:
-    (tmp_path / "bad.html").write_text('<img src="http://127.0.0.1:9/secret.png">')
-    browse(tmp_path / "bad.html", 800, "--dump-dom", f"--log-net-log={tmp_path / 'net.json'}")
-    assert requests(tmp_path / "net.json") == {"http://127.0.0.1:9/secret.png"}
-
-
-@BROWSER
-@pytest.mark.parametrize("width", [1280, 400])
-def test_a_browser_shows_it_without_an_error_or_a_request(
-    page: Path, tmp_path: Path, width: int
-) -> None:
-    log = tmp_path / "net.json"
-    document, console = browse(page, width, "--dump-dom", f"--log-net-log={log}")
-    assert 'data-ready="yes"' in document
-    assert "CONSOLE" not in console, console
-    assert requests(log) == set()
-    assert document.count('class="plot js-plotly-plot"') == 3
-    assert document.count('<tr id="row-') == 4
-    assert "<img src=x" not in document
-    assert "<script>alert" not in document.partition("</head>")[2].partition("<script")[0]
-
-
-@BROWSER
-@pytest.mark.parametrize("width", [1280, 400])
-def test_nothing_is_wider_than_the_window(page: Path, tmp_path: Path, width: int) -> None:
-    """Text is at least 12 pixels high, and only tables and pictures scroll sideways."""
-    # A window of a headless browser is at least 500 pixels wide: a frame of the width is in it.
-    probe = """
-    const page = document.getElementById("frame").contentDocument;
-    const inside = (element) => element.closest(".wide, .filters, pre");
-    const wide = [...page.querySelectorAll("body *")].filter((element) =>
-      !inside(element) && element.getBoundingClientRect().right > WIDTH + 1);
-    const small = [...page.querySelectorAll("body *")].filter((element) =>
-      element.childNodes.length && parseFloat(getComputedStyle(element).fontSize) < 11);
-    const clear = (one, other) => one.right <= other.left || other.right <= one.left
-      || one.bottom <= other.top || other.bottom <= one.top;
-    const crowded = [...page.querySelectorAll(".xaxislayer-above")].filter((layer) => {
-      const boxes = [...layer.querySelectorAll("text")].map((text) => text.getBoundingClientRect());
-      return boxes.some((box, index) => index > 0 && !clear(box, boxes[index - 1]));
-    });
-    document.title = JSON.stringify({
-      wide: wide.map((element) => `${element.tagName}.${element.getAttribute("class")}`),
-      small: small.map((element) => element.tagName).slice(0, 5),
-      crowded: crowded.length,
-      points: [...page.querySelectorAll(".js-plotly-plot")].map((plot) =>
-        plot.data.map((trace) => trace.x.length)),
-    });
-    """.replace("WIDTH", str(width))
-    frame = tmp_path / "frame.html"
-    frame.write_text(
-        f'<body style="margin:0"><iframe id="frame" style="border:0" width="{width}" height="3000"'
-        f' src="{page.as_uri()}" onload="setTimeout(() => {{ {probe.replace(chr(34), "&quot;")} }},'
-        ' 3000)"></iframe></body>'
+def test_a_request_and_an_error_would_be_seen(tab: Browser, tmp_path: Path) -> None:
+    (tmp_path / "bad.html").write_text(
+        '<img src="http://127.0.0.1:9/secret.png"><script>console.log("said"); no()</script>'
     )
-    document, _ = browse(frame, 1300, "--dump-dom", "--allow-file-access-from-files")
-    found = re.search(r"<title>(.*?)</title>", document)
-    assert found is not None, document[:2000]
-    assert json.loads(found[1]) == {"wide": [], "small": [], "crowded": 0, "points": POINTS}
+    tab.open(tmp_path / "bad.html", 800)
+    assert "http://127.0.0.1:9/secret.png" in tab.asked
+    assert "said" in tab.said
+    assert any("no is not defined" in each for each in tab.said)
+
+
+@BROWSER
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_browser_shows_it_without_an_error_or_a_request(
+    page: Path, tab: Browser, width: int
+) -> None:
+    tab.said.clear()
+    tab.asked.clear()
+    show(tab, page, width)
+    assert tab.said == []
+    assert [each for each in tab.asked if not each.startswith(("data:", page.as_uri()))] == []
+    assert tab.value("document.querySelectorAll('.plot.js-plotly-plot').length") == 3
+    assert tab.value("document.querySelectorAll('tr[id^=row-]').length") == 4
+    assert tab.value("document.querySelector('h1').textContent") == TITLE
+    assert tab.value("document.title") == TITLE
+    buttons = "[...document.querySelectorAll('.modebar-btn')].map((each) => each.dataset.title)"
+    assert "Zoom in" in tab.value(buttons)
+    # Plotly offers to upload what it shows.
+    assert [each for each in tab.value(buttons) if "hare" in each or "loud" in each] == []
+    assert tab.value("document.querySelectorAll('img[src=x], h1 script').length") == 0
+    points = "[...document.querySelectorAll('.js-plotly-plot')].map("
+    points += "(plot) => plot.data.map((trace) => trace.x.length))"
+    assert tab.value(points) == POINTS
+
+
+@BROWSER
+@pytest.mark.parametrize("width", WIDTHS)
+def test_it_is_legible(page: Path, tab: Browser, width: int) -> None:
+    """Nothing is wider than the window, texts have 11 pixels or more, and none lies on another."""
+    show(tab, page, width)
+    legible(tab, width)
+
+
+@BROWSER
+def test_texts_that_are_not_legible_would_be_seen(tab: Browser, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.html"
+    bad.write_text(
+        '<p style="font-size:8px">small</p><div style="width:2000px">wide</div>'
+        '<svg><text y="20">one</text><text y="21" x="4">two</text></svg>'
+    )
+    tab.open(bad, 400)
+    assert tab.value(SMALL) == ["small"]
+    assert tab.value(OVERLAID) == ["one / two"]
+    assert tab.value("document.documentElement.scrollWidth") > 2000
+
+
+@BROWSER
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_control_is_reached_by_keys(page: Path, tab: Browser, width: int) -> None:
+    """Tab goes through them in the order of the page, and each shows that it has the focus."""
+    show(tab, page, width)
+    controls = tab.value(f"{CONTROLS}.length")
+    # Links, labels of both axes, plots, a picture, what plays, heads of the table, the spec.
+    assert controls > 20
+    for place in range(controls):
+        tab.press("Tab")
+        assert tab.value(f"{CONTROLS}.indexOf(document.activeElement)") == place
+        assert tab.value(FOCUS_IS_SEEN), tab.value("document.activeElement.outerHTML")
+
+
+@BROWSER
+def test_keys_filter_sort_and_play(page: Path, tab: Browser) -> None:
+    show(tab, page, 1280)
+    rows = "[...document.querySelectorAll('tr[id^=row-]')].map((row) => row.id)"
+    tab.value("document.querySelector('#filters input').focus()")
+    tab.press("Space")
+    assert tab.value(rows) == ["row-3"]
+    tab.press("Space")
+    assert tab.value(rows) == [f"row-{each}" for each in range(4)]
+    tab.value("document.querySelectorAll('th button')[1].focus()")
+    tab.press("Enter")
+    assert tab.value("document.activeElement.parentElement.ariaSort") == "ascending"
+    tab.press("Enter")
+    loads = [float(each) for each in tab.value(f"{rows}.map({LOAD})")]
+    assert loads == sorted(loads, reverse=True)
+    assert loads[0] > loads[-1]
+    slider = "document.querySelector('input[type=range]')"
+    tab.value(f"{slider}.focus()")
+    tab.press("Home")
+    tab.press("ArrowRight", times=2)
+    assert tab.value(f"{slider}.value") == "2"
+    tab.value("document.querySelector('.player button').focus()")
+    tab.press("Space")
+    assert tab.value("document.activeElement.textContent") == "Pause"
+    tab.wait(f"Number({slider}.value) > 3")
+    tab.press("Space")
+    assert tab.value("document.activeElement.textContent") == "Play"
 
 
 def test_an_experiment_without_figures_has_the_usual_ones(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ _VALUES = {
     "trees": "Congestion trees",
     "depth": "Depth of the deepest tree (links)",
     "buffers": "Buffers in congestion trees",
-    "hosts": "Hosts whose injection queue is in a tree",
+    "hosts": "Injection queues in congestion trees",
     "held": "Phits in congestion trees (% of all queued)",
     "blocked": "Phits blocked by a head (% of all queued)",
 }

@@ -1,6 +1,6 @@
 "use strict";
 // Rows are shown that have what is chosen; items without any, and papers without items, are not.
-// An address such as claims.html#paper=thesis&verdict=differs chooses as well.
+// The choice stands in the address, as in claims.html#paper=thesis&verdict=differs, which chooses it again.
 const names = ["paper", "verdict", "scale"];
 const words = document.getElementById("words");
 const rows = [...document.querySelectorAll("tr[data-paper]")];
@@ -24,7 +24,12 @@ const asked = new URLSearchParams(location.hash.slice(1));
 for (const name of names) {
   const choice = document.getElementById(name);
   if ([...choice.options].some((option) => option.value === asked.get(name))) choice.value = asked.get(name);
-  choice.addEventListener("change", show);
+  choice.addEventListener("change", () => {
+    const chosen = names.map((each) => [each, document.getElementById(each).value]);
+    const address = new URLSearchParams(chosen.filter(([, value]) => value)).toString();
+    history.replaceState(null, "", `#${address}`);
+    show();
+  });
 }
 words.addEventListener("input", show);
 show();

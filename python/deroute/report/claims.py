@@ -86,7 +86,8 @@ def _row(paper: str, cells: dict[str, str]) -> str:
     told = {"paper": paper, "verdict": cells["Verdict"], "scale": cells["Scale"]}
     data = " ".join(f'data-{name}="{escape(value, quote=True)}"' for name, value in told.items())
     inside = "".join(
-        f"<td class='{verdict if head == 'Verdict' else head.lower()}'>{escape(text)}</td>"
+        f"<td class='{verdict if head == 'Verdict' else head.lower()}' data-head='{head}'>"
+        f"{escape(text)}</td>"
         for head, text in cells.items()
     )
     return f"<tr id='{escape(cells['Claim'], quote=True)}' {data}>{inside}</tr>"

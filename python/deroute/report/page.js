@@ -114,14 +114,15 @@
         "aria-label": `${figure.title}${panel === null ? "" : `, ${figure.panel} = ${panel}`}; the numbers are in the table of results` });
       const unitText = unit[0] ? ` (${unit[0]})` : "";
       Plotly.newPlot(plot, traces, {
-        margin: { l: 64, r: 12, t: 76, b: 52 }, font: { size: 13 }, barmode: "group", hovermode: "closest",
-        xaxis: { title: { text: escaped(figure.xTitle) }, range: reach(figure, rows), type: figure.numeric ? "linear" : "category", automargin: true,
+        modebar: { orientation: "v" }, margin: { l: 64, r: 40, t: 76, b: 52 }, font: { size: 13 }, barmode: "group", hovermode: "closest",
+        xaxis: { title: { text: escaped(figure.xTitle) }, range: reach(figure, rows), type: figure.numeric ? "linear" : "category", automargin: true, ticks: "outside",
           rangemode: figure.numeric ? "tozero" : "normal" },
-        yaxis: { title: { text: escaped(figure.yTitle + unitText) }, rangemode: "tozero", automargin: true,
+        yaxis: { title: { text: escaped(figure.yTitle + unitText) }, rangemode: "tozero", automargin: true, ticks: "outside",
           range: top === null ? undefined : [0, 1.02 * top] },
         legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, title: { text: figure.series ? escaped(figure.series) : "" } },
         showlegend: figure.series !== null,
-      }, { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] });
+      }, { responsive: true, displaylogo: false, showSendToCloud: false, plotlyServerURL: "",
+        modeBarButtonsToRemove: ["select2d", "lasso2d"] });
       plot.on("plotly_click", (event) => choose(event.points[0].customdata));
     }
   };
@@ -148,7 +149,10 @@
       const line = element("tr", null, body, { id: row.id, tabindex: "-1" });
       for (const cell of row.cells) element("td", cell, line);
       element("td", row.state, line, { class: row.state });
-      element("td", row.why, line, { class: "why" });
+      if (row.why) {
+        const below = element("tr", null, body, { class: "reason" });
+        element("div", row.why, element("td", null, below, { class: "why", colspan: line.cells.length }), { class: "quiet" });
+      }
     }
     table.tBodies[0].replaceWith(body);
     document.getElementById("count").textContent = `${rows.length} of ${data.rows.length} rows`;

@@ -18,7 +18,7 @@ from deroute.errors import InputError, Problem
 from deroute.figures import FigureError, FigureTable, Study
 from deroute.frame import Results
 from deroute.reader import SEED
-from deroute.report import data
+from deroute.report import data, networks
 from deroute.writing import whole
 
 #: Nothing is fetched from anywhere, and nothing sent.
@@ -34,13 +34,15 @@ def write(results: Results, study: Study, file: Path) -> None:
     content = data.of(results, live)
     names = list(data.columns(workload=MAKESPAN in results.frame.columns))
     heads = [axis for axis in results.experiment.axes if axis != SEED]
+    network, played = networks.section(results)
     parts = [
         _head(results),
         _notes(results, content),
         '<section aria-label="Filters"><div class="filters" id="filters">'
         '<p class="quiet" id="count"></p></div></section>',
         _figures(study, tables, live, content),
-        _rows([*heads, *names, "seeds", "state", "why"]),
+        network,
+        _rows([*heads, *names, "seeds", "state"]),
         _spec(results),
     ]
     title = escape(results.experiment.title)
@@ -56,8 +58,9 @@ def write(results: Results, study: Study, file: Path) -> None:
 <body>
 {"".join(parts)}
 <script type="application/json" id="data">{_json(content)}</script>
+<script type="application/json" id="played">{_json(played)}</script>
 <script>{_plotly()}</script>
-<script>{asset("page.js")}</script>
+<script>{asset("network.js")}{asset("page.js")}</script>
 </body>
 </html>
 """
@@ -95,7 +98,8 @@ def _head(results: Results) -> str:
         f"finished {results.day}" if results.day else "not finished",
     ]
     links = "".join(
-        f'<a href="#{name.lower()}">{name}</a>' for name in ("Figures", "Results", "Spec")
+        f'<a href="#{name.lower()}">{name}</a>'
+        for name in ("Figures", "Network", "Results", "Spec")
     )
     return (
         f"<header><h1>{escape(results.experiment.title)}</h1>"
@@ -166,7 +170,13 @@ def _still(study: Study, table: FigureTable) -> str:
         picture = base64.b64encode(path.read_bytes()).decode()
     text = escape(f"{table.kind}: {table.title or table.name}", quote=True)
     image = f'<img class="still" alt="{text}" src="data:image/svg+xml;base64,{picture}">'
-    return f'<div class="wide" tabindex="0" role="region" aria-label="{text}">{image}</div>'
+    return f"{_wide(f'{table.kind}: {table.title or table.name}')}{image}</div>"
+
+
+def _wide(label: str) -> str:
+    """The beginning of what may be wider than the window, which keys scroll."""
+    text = escape(label, quote=True)
+    return f'<div class="wide" tabindex="0" role="region" aria-label="{text}">'
 
 
 def _rows(names: Sequence[str]) -> str:
@@ -175,9 +185,10 @@ def _rows(names: Sequence[str]) -> str:
     )
     return (
         '<section id="results"><h2>Results</h2><p class="quiet">Averaged over the seeds; loads in'
-        " phits per host and cycle. A heading sorts.</p>"
-        '<div class="wide" tabindex="0" role="region" aria-label="Table of results">'
-        f'<table id="rows"><thead><tr>{heads}</tr></thead><tbody></tbody></table></div></section>'
+        " phits per host and cycle. A heading sorts, and below a point stands why it is not"
+        " steady.</p>"
+        f'{_wide("Table of results")}<table id="rows"><thead><tr>{heads}</tr></thead>'
+        "<tbody></tbody></table></div></section>"
     )
 
 
@@ -186,7 +197,7 @@ def _spec(results: Results) -> str:
     experiment = results.experiment
     parts = ['<section id="spec"><h2>Spec</h2>']
     for axis in experiment.sweep:
-        parts.append(f"<h3>Axis {escape(axis.name)}</h3><div class='wide'><table><tbody>")
+        parts.append(f"<h3>Axis {escape(axis.name)}</h3>{_wide(f'Axis {axis.name}')}<table><tbody>")
         for value in axis.values:
             sets = [diff.inline({path: new}) for path, new in value.assignments.items()]
             cells = escape(str(value.label)), escape("; ".join(sets))
@@ -200,9 +211,10 @@ def _spec(results: Results) -> str:
             for path, there, here in diff.differences(below, experiment.base)
         ]
         heads = "".join(f'<th scope="col">{each}</th>' for each in ("entry", "there", "here"))
-        parts.append(f"<h3>What differs from {escape(name)}</h3><div class='wide'><table>")
+        parts.append(f"<h3>What differs from {escape(name)}</h3>")
+        parts.append(_wide(f"What differs from {name}"))
         parts.append(
-            f"<thead><tr>{heads}</tr></thead><tbody>{''.join(changes)}</tbody></table></div>"
+            f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(changes)}</tbody></table></div>"
         )
     base = "\n".join(f"{path} = {value}" for path, value in diff.leaves(experiment.base))
     parts.append(f"<h3>Base</h3><pre tabindex='0'>{escape(base)}</pre></section>")
