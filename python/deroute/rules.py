@@ -28,6 +28,7 @@ _PROBES = {
     "agents": ("agents", '{ every = "100 ns" }'),
     "congestion": ("congestion", '{ every = "10 us" }'),
     "congestion-map": ("congestion.members", "true"),
+    "congestion-hosts": ("congestion.members", "true"),
     "queues": ("queues", '{ every = "1 us", ports = { hosts = [0] } }'),
     "pauses": ("pauses", "true"),
     "paused": ("pauses", "true"),

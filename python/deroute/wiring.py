@@ -68,3 +68,13 @@ class Wiring:
         """Mask of the ports of one link class."""
         mask: NDArray[np.bool_] = self.link_class == self.class_names.index(name)
         return mask
+
+    def host_ports(self) -> dict[tuple[int, int], int]:
+        """The host behind each port, `(router, port)`, that leads to one.
+
+        Hosts of a router are in the order of its ports.
+        """
+        router, port = np.nonzero(self.link_class == HOST_PORT)
+        hosts = np.argsort(self.router_of_host, kind="stable")
+        ends = zip(router.tolist(), port.tolist(), strict=True)
+        return dict(zip(ends, hosts.tolist(), strict=True))

@@ -48,7 +48,7 @@ def test_cells_are_means_over_seeds_and_saturated_ones_have_no_latency() -> None
             mean = np.mean(runs["latency.mean"].to_numpy())
             assert shown[row, place] == pytest.approx(mean / 1000) or (routing, load) == ("PB", 0.9)
     assert np.isnan(shown[1, 2])
-    assert figure.axes[1].get_ylabel() == "latency.mean (\u00b5s)"
+    assert figure.axes[1].get_ylabel() == "Mean packet latency (\u00b5s)"
     assert len(panel.texts) == 5
     assert "grey: saturated, without a latency" in figure.texts[-1].get_text()
     assert [label.get_text() for label in panel.get_yticklabels()] == ["MIN", "PB"]
@@ -158,3 +158,20 @@ def test_the_command_takes_a_style(experiment_file: Path, tmp_path: Path) -> Non
     result = runner.invoke(app, ["plot", str(runs), "--style", str(style)])
     assert result.exit_code == 2
     assert "wrong.mplstyle:1" in result.output
+
+
+def test_cells_that_are_too_small_for_numbers_have_dots_where_they_are_not_converged() -> None:
+    loads = tuple(round(0.05 * place, 2) for place in range(1, 13))
+    wide = synthetic.study(("MIN", "PB"), ("UN",), loads, (1, 2))
+    doubtful = (
+        pl.when(pl.col("load") == 0.1).then(pl.lit("not-converged")).otherwise(pl.lit("steady"))
+    )
+    frame = wide.frame.with_columns(doubtful.alias("verdict.state"))
+    wanted = {"name": "fig", "kind": "heat-map", "series": "routing", "y": "latency.mean"}
+    (read,) = read_figures([wanted], wide.axes)
+    figure = heatmap.draw(replace(wide, frame=frame), read)
+    (dots,) = figure.axes[0].collections
+    assert dots.get_offsets().tolist() == [[1, 0], [1, 1]]
+    assert figure.axes[0].texts == []
+    assert "dots: not converged" in figure.texts[-1].get_text()
+    assert figure.axes[1].get_ylabel() == "Mean packet latency (µs)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import polars as pl
+import pytest
 
 import synthetic
 from deroute.figures import read_figures
@@ -44,3 +45,18 @@ def test_a_figure_says_that_a_curve_goes_on_beyond_a_saturated_point() -> None:
     small_print = drawn.texts[-1].get_text()
     assert "carets above a curve: saturated there, steady at higher loads" in small_print
     assert "carets: saturated from there on" not in small_print
+
+
+def test_the_ordinate_ends_above_the_highest_point_or_above_that_of_idle_networks() -> None:
+    wanted = {"name": "fig", "kind": "latency", "series": "routing", "panel": "traffic"}
+    study = synthetic.study(("MIN",), ("UN",), (0.1, 0.5), (1, 2, 3))
+    (table,) = read_figures([wanted], study.axes)
+    # Latencies in ns: 2.6 times that of the lowest load at most.
+    for latencies, top in ((1000.0, 1100.0), 1375.0), ((1000.0, 9000.0), 2600.0):
+        low, high = latencies
+        latency = pl.when(pl.col("load") == 0.1).then(low).otherwise(high)
+        frame = study.frame.with_columns(
+            latency.alias("latency.mean"), pl.lit("steady").alias("verdict.state")
+        )
+        (panel,) = draw(replace(study, frame=frame), table).axes
+        assert panel.get_ylim() == pytest.approx((0, top * frame["cycle_ns"][0]))

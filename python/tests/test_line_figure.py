@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 import deroute
 import synthetic
 from deroute.figures import FigureError, draw, latency, line, read_figures
-from deroute.figures.line import unknown
+from deroute.figures.line import title_of, unknown
 from deroute.figures.style import paper, save
 
 LOADS = tuple(round(0.05 * step, 2) for step in range(1, 20))
@@ -40,7 +40,7 @@ def test_a_column_is_drawn_as_it_is() -> None:
     (panel,) = (each for each in figure.axes if each.get_visible())
     drawn = [list(each.get_xdata()) for each in panel.get_lines()]
     assert all(x == list(LOADS) for x in drawn if len(x) == len(LOADS))
-    assert figure.get_supylabel() == "load.accepted"
+    assert figure.get_supylabel() == "Accepted load (phits/host/cycle)"
     assert texts(figure) == ["routing:", "MIN", "PB"]
 
 
@@ -50,7 +50,7 @@ def test_a_latency_leaves_out_saturated_points() -> None:
     curves = [each for each in panel.get_lines() if len(each.get_xdata())]
     most = {each.get_label(): max(each.get_xdata()) for each in curves}
     assert most["PB"] == 0.65
-    assert figure.get_supylabel() == "latency.mean (ns)"
+    assert figure.get_supylabel() == "Mean packet latency (ns)"
     assert "carets: saturated from there on" in figure.texts[-1].get_text()
 
 
@@ -105,3 +105,15 @@ def test_labels_of_an_abscissa_do_not_touch(tmp_path: Path, names: bool) -> None
     else:
         assert len(boxes) >= 2
         assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+
+
+@pytest.mark.parametrize(
+    ("column", "title"),
+    [
+        ("latency.p99.9", "99.9th percentile of packet latency"),
+        ("latency.p1", "1st percentile of packet latency"),
+        ("links.global.mean", "links.global.mean"),
+    ],
+)
+def test_columns_have_titles(column: str, title: str) -> None:
+    assert title_of(column) == title

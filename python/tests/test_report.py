@@ -16,8 +16,9 @@ from test_cli import call
 
 pytest.importorskip("plotly")
 WIDTHS = [1280, 400]
-#: Points of each curve: MIN at 0.1 and where it saturates, VLB at 0.2; then all that are accepted.
-POINTS = [[1, 1, 1], [3, 1], [1, 1, 1]]
+#: Points of each curve: MIN at 0.1 and where it saturates, VLB at 0.2; then all that are accepted,
+#: and a panel for each routing.
+POINTS = [[1, 1, 1], [3, 1], [1, 1, 1], [1, 1], [1]]
 TITLE = 'A <script>alert("no")</script> & "title" --> </title>'
 EVIL = "</script><img src=x onerror=alert(1)>"
 LOAD = "(id) => document.getElementById(id).cells[1].textContent"
@@ -36,6 +37,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = text.replace("[[axis]]", probe, 1)
     text += '\n[[figure]]\nname = "taken"\nkind = "throughput"\nseries = "routing"\n'
     text += '\n[[figure]]\nname = "tail"\nkind = "line"\ny = "latency.p99"\nseries = "routing"\n'
+    text += '\n[[figure]]\nname = "apart"\nkind = "latency"\npanel = "routing"\n'
     text += '\n[[figure]]\nname = "fair"\nkind = "fairness"\nseries = "routing"\n'
     text += "where = { load = 0.2 }\n"
     (where / "evil.toml").write_text(text)
@@ -87,7 +89,12 @@ def test_the_page_has_every_point_and_figure(page: Path) -> None:
         assert row["values"]["latency"]["mean"] > 100
         assert row["values"]["latency"]["ci"] > 0
         assert row["why"].startswith("seed ") or row["state"] == "steady"
-    assert [figure["y"] for figure in data["figures"]] == ["latency", "accepted", "latency.p99"]
+    assert [figure["y"] for figure in data["figures"]] == [
+        "latency",
+        "accepted",
+        "latency.p99",
+        "latency",
+    ]
     assert text.count('<img class="still"') == 1
     assert "network.switch.combined_queued.pipeline" in text
     assert "a warm-up of 1 us is short" in text
@@ -124,7 +131,7 @@ def test_a_browser_shows_it_without_an_error_or_a_request(
     show(tab, page, width)
     assert tab.said == []
     assert [each for each in tab.asked if not each.startswith(("data:", page.as_uri()))] == []
-    assert tab.value("document.querySelectorAll('.plot.js-plotly-plot').length") == 3
+    assert tab.value("document.querySelectorAll('.plot.js-plotly-plot').length") == 5
     assert tab.value("document.querySelectorAll('tr[id^=row-]').length") == 4
     assert tab.value("document.querySelector('h1').textContent") == TITLE
     assert tab.value("document.title") == TITLE
@@ -136,6 +143,9 @@ def test_a_browser_shows_it_without_an_error_or_a_request(
     points = "[...document.querySelectorAll('.js-plotly-plot')].map("
     points += "(plot) => plot.data.map((trace) => trace.x.length))"
     assert tab.value(points) == POINTS
+    outside = "[...document.querySelectorAll('.js-plotly-plot')].flatMap((plot) => plot.data"
+    outside += ".flatMap((trace) => trace.y).filter((y) => y > plot.layout.yaxis.range[1]))"
+    assert tab.value(outside) == []
 
 
 @BROWSER

@@ -9,7 +9,7 @@ from matplotlib.colors import Normalize
 
 from deroute import analysis, units
 from deroute.figures import layout
-from deroute.figures.line import known_column
+from deroute.figures.line import known_column, title_of
 from deroute.figures.study import Study, only
 from deroute.figures.style import INK, NO_VALUE, TWO_COLUMNS
 from deroute.figures.table import FigureError, FigureKind, FigureTable, Label, Option
@@ -53,14 +53,16 @@ def draw(study: Study, table: FigureTable) -> Figure:
         if cut.all():
             layout.say(panel, "saturated everywhere")
     bar = figure.colorbar(panels[0].images[0], ax=panels, shrink=0.9, pad=0.02)
-    bar.set_label(f"{column} ({unit})" if time else column, fontsize=8)
+    title = title_of(column)
+    bar.set_label(f"{title} ({unit})" if time else title, fontsize=8)
     layout.axis_titles(figure, layout.OFFERED if table.x == "load" else str(table.x), table.series)
     layout.legend(figure, [], study, table)
     notes = []
     if any((~np.isfinite(mean) & cut).any() for mean, _, cut in cells):
         notes.append("grey: saturated, without a latency")
     if any((doubtful & np.isfinite(mean)).any() for mean, doubtful, _ in cells):
-        notes.append("in brackets: not converged")
+        legible = max(cells[0][0].shape) <= _LEGIBLE
+        notes.append(f"{'in brackets' if legible else 'dots'}: not converged")
     layout.footnote(figure, study, table, notes)
     return figure
 
@@ -107,6 +109,9 @@ def _write_numbers(
     panel: Plot, mean: NDArray[np.float64], doubtful: NDArray[np.bool_], norm: Normalize
 ) -> None:
     if max(mean.shape) > _LEGIBLE:
+        row, place = np.nonzero(doubtful & np.isfinite(mean))
+        bright = norm(mean[row, place]) > _BRIGHT
+        panel.scatter(place, row, s=6, c=np.where(bright, INK, "white"), linewidths=0)
         return
     where: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6}
     for (row, place), value in np.ndenumerate(mean):

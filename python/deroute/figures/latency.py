@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from deroute.figures.study import Study
 
 # Without `y_max` the ordinate ends at this multiple of the slowest zero-load latency, so that one
-# point close to saturation does not flatten all the rest.
-_HEADROOM = 2.6
+# point close to saturation does not flatten all the rest; or, if nothing comes near that, above the
+# highest point, with room for the marks of what is not drawn.
+_HEADROOM, _ROOM = 2.6, 1.25
 
 # Marks at the top of the axes, in shapes of no series: a caret where a curve was cut, an arrow
 # above a point that lies beyond the axes.
@@ -103,7 +104,9 @@ def draw_column(
     figure, panels = draw_panels(study, table, column, within, one)
     limit = table.options["y_max"]
     slowest = max((float(each.y[0]) for each in drawn if len(each.y)), default=1.0)
-    top = float(limit) if isinstance(limit, int | float) else _HEADROOM * slowest
+    highest = max((float(each.y.max()) for each in drawn if len(each.y)), default=slowest)
+    top = min(_HEADROOM * slowest, _ROOM * highest)
+    top = float(limit) if isinstance(limit, int | float) else top
     panels[0].set_ylim(0, top)
     if along_load:
         panels[0].set_xlim(0, 1.03 * float(study.rows(table)["load.offered"].to_numpy().max()))

@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 #: Columns that have an interval within a run.
 _WITHIN = {"latency.mean": "latency.ci95", "load.accepted": "load.accepted_ci95"}
 _CHOICES = 8
+_TITLES = {
+    "latency.mean": "Mean packet latency",
+    "latency.min": "Least packet latency",
+    "latency.max": "Largest packet latency",
+    "load.offered": layout.OFFERED,
+    "load.accepted": "Accepted load (phits/host/cycle)",
+    "hops_mean": "Links on a path",
+    "fairness.jain_routers": "Jain's index over routers",
+}
 #: Parts of an outcome whose names depend on the network and on what it does.
 _DYNAMIC = (
     *("paths", "links", "workload", "flow_control", "streams", "classes", "congestion_point"),
@@ -57,7 +66,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
     column = known_column(study, table)
     within = _WITHIN.get(column)
     if column.startswith("latency.") and units.is_time(column):
-        return latency.draw_column(study, table, column, within, column)
+        return latency.draw_column(study, table, column, within, title_of(column))
     scale = float(study.frame["cycle_ns"][0]) if units.is_time(column) else 1.0
     marks = Notes()
 
@@ -70,7 +79,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
     if isinstance(limit, int | float):
         panels[0].set_ylim(top=float(limit))
     panels[0].set_ylim(bottom=min(0.0, panels[0].get_ylim()[0]))
-    title = column
+    title = title_of(column)
     if units.is_time(column):
         title += f" ({layout.times(panels, panels[0].get_ylim()[1])})"
     x = layout.OFFERED if table.x == "load" else str(table.x)
@@ -78,6 +87,15 @@ def draw(study: Study, table: FigureTable) -> Figure:
     layout.legend(figure, layout.first_handles(panels), study, table)
     layout.footnote(figure, study, table, marks.texts(layout.seeds_of(study, table)))
     return figure
+
+
+def title_of(column: str) -> str:
+    """A column in words, where it has some."""
+    if column.startswith("latency.p") and column.removeprefix("latency.p") in _PERCENTILES:
+        percent = column.removeprefix("latency.p")
+        ending = "st" if percent in ("1",) else "th"
+        return f"{percent}{ending} percentile of packet latency"
+    return _TITLES.get(column, column)
 
 
 def known_column(study: Study, table: FigureTable) -> str:

@@ -10,6 +10,7 @@ import polars as pl
 
 from deroute import analysis, units
 from deroute.figures import FigureTable
+from deroute.figures.line import title_of
 from deroute.figures.style import Dashes, Look, look
 from deroute.figures.table import Label
 from deroute.frame import Results
@@ -150,7 +151,7 @@ def _finite(value: float | None) -> float | None:
 def _figure(index: int, table: FigureTable, results: Results) -> dict[str, Any]:
     if table.kind == "line":
         column = str(table.options["y"])
-        title, unit, time = column, "", units.is_time(column)
+        title, unit, time = title_of(column), "", units.is_time(column)
         cut = time and column.startswith("latency.")
     else:
         column, title, unit, time, cut = _LIVE[table.kind]

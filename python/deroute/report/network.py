@@ -12,7 +12,6 @@ import numpy as np
 from deroute.economics.network import Network
 from deroute.figures.places import host_positions, positions
 from deroute.figures.style import QUIET, look
-from deroute.wiring import HOST_PORT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -249,13 +248,3 @@ def _room(places: NDArray[np.float64]) -> float:
         return _WIDE
     gaps = np.linalg.norm(places[:, None] - places[None], axis=2)
     return float(gaps[gaps > 1e-6].min(initial=_WIDE))
-
-
-def host_ports(network: Network) -> dict[tuple[int, int], int]:
-    """The host behind each port that leads to one: hosts of a router are in the order of ports."""
-    found: dict[tuple[int, int], int] = {}
-    for router in range(network.routers):
-        ports = np.flatnonzero(network.wiring.link_class[router] == HOST_PORT)
-        mine = np.flatnonzero(network.wiring.router_of_host == router)
-        found |= {(router, int(a)): int(b) for a, b in zip(ports, mine, strict=True)}
-    return found

@@ -65,12 +65,13 @@
       .map((row) => row.values[figure.y].mean).filter((value) => value !== null);
     const most = Math.max(...numbers, 0);
     const unit = figure.time ? unitOf(most) : [figure.unit, 1];
-    const first = labelsOf(figure, figure.series, rows).map((label) => {
-      const own = rows.filter((row) => figure.series === null || row.labels[figure.series] === label)
+    const first = panels.flatMap((panel) => labelsOf(figure, figure.series, rows).map((label) => {
+      const own = rows.filter((row) => (figure.series === null || row.labels[figure.series] === label)
+        && (figure.panel === null || row.labels[figure.panel] === panel))
         .filter((row) => row.state !== "saturated").sort((a, b) => a.labels[figure.x] - b.labels[figure.x]);
       return own.length ? own[0].values[figure.y].mean : 0;
-    });
-    const top = figure.cut ? Math.min(1.05 * most, 2.6 * Math.max(...first, 1)) / unit[1] : null;
+    }));
+    const top = figure.cut ? Math.min(1.25 * most, 2.6 * Math.max(...first, 1)) / unit[1] : null;
     // All of them first: a plot is as wide as its place is when it is drawn.
     const boxes = panels.map((panel) => {
       const box = element("div", null, place);
@@ -81,6 +82,7 @@
       const box = boxes[at];
       const inside = rows.filter((row) => figure.panel === null || row.labels[figure.panel] === panel);
       const traces = [];
+      const ended = [];
       for (const label of labelsOf(figure, figure.series, inside)) {
         const own = inside.filter((row) => figure.series === null || row.labels[figure.series] === label);
         if (figure.numeric) own.sort((a, b) => a.labels[figure.x] - b.labels[figure.x]);
@@ -101,9 +103,13 @@
           hovertext: shown.map((row) => tell(figure, row, unit, name)),
         });
         if (gone.length) {
+          // Those at the same place stand below each other.
+          const place = String(gone[0].labels[figure.x]);
+          const before = ended.filter((each) => each === place).length;
+          ended.push(place);
           traces.push({
             type: "scatter", mode: "markers", name: escaped(`${name}: saturated`), legendgroup: name, showlegend: false,
-            x: gone.map((row) => row.labels[figure.x]), y: gone.map(() => top * (1 - 0.035 * index)),
+            x: gone.map((row) => row.labels[figure.x]), y: gone.map(() => top * (1 - 0.035 * before)),
             marker: { color: look.colour, size: 11, symbol: "triangle-up-open" }, cliponaxis: false,
             customdata: gone.map((row) => row.id), hoverinfo: "text",
             hovertext: gone.map((row) => tell(figure, row, unit, name)),
@@ -114,7 +120,7 @@
         "aria-label": `${figure.title}${panel === null ? "" : `, ${figure.panel} = ${panel}`}; the numbers are in the table of results` });
       const unitText = unit[0] ? ` (${unit[0]})` : "";
       Plotly.newPlot(plot, traces, {
-        modebar: { orientation: "v" }, margin: { l: 64, r: 40, t: 76, b: 52 }, font: { size: 13 }, barmode: "group", hovermode: "closest",
+        modebar: { orientation: "v" }, margin: { l: 64, r: 40, t: figure.series === null ? 20 : 76, b: 52 }, font: { size: 13 }, barmode: "group", hovermode: "closest",
         xaxis: { title: { text: escaped(figure.xTitle) }, range: reach(figure, rows), type: figure.numeric ? "linear" : "category", automargin: true, ticks: "outside",
           rangemode: figure.numeric ? "tozero" : "normal" },
         yaxis: { title: { text: escaped(figure.yTitle + unitText) }, rangemode: "tozero", automargin: true, ticks: "outside",

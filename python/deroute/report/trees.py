@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deroute.report.network import host_ports
-
 if TYPE_CHECKING:
     from deroute.economics.network import Network
     from deroute.records import CongestionSeries
@@ -102,7 +100,7 @@ class _Frames:
         self.dots, self.peers = drawing.dot_of_router, network.wiring.peer_router
         self.classes, self.class_names = network.wiring.link_class, network.wiring.class_names
         self.bends = drawing.bends
-        self.hosts = host_ports(network) if with_hosts else {}
+        self.hosts = network.wiring.host_ports() if with_hosts else {}
 
     def roots(self, roots: list[tuple[Any, int]]) -> list[list[int]]:
         """Dots at which trees begin."""
@@ -117,7 +115,8 @@ class _Frames:
         hosts: dict[int, int] = {}
         dots: dict[int, int] = {}
         elsewhere = 0
-        for (_, router, port, _, _, phits), rank in members:
+        counted: set[tuple[int, int, int]] = set()
+        for (_, router, port, vc, _, phits), rank in members:
             dot, tree = int(self.dots[router]), min(rank, COLOURED)
             peer = int(self.peers[router, port])
             if dot < 0:
@@ -133,7 +132,9 @@ class _Frames:
                 bend = self.bends[self.class_names[self.classes[router, port]]]
                 line = lines.setdefault((start, dot), [start, dot, tree, 0, bend])
                 line[2] = min(tree, line[2])
-                line[3] += phits
+                # A buffer may be in several trees.
+                line[3] += 0 if (router, port, vc) in counted else phits
+                counted.add((router, port, vc))
         return {
             "lines": list(lines.values()),
             "hosts": [list(each) for each in hosts.items()],
