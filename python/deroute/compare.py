@@ -21,6 +21,8 @@ from deroute.reader import Label
 
 #: Differences below so many percent do not matter, however well they are known.
 LEAST_PERCENT = 1.0
+#: Intervals of more percent leave open whether there is a difference.
+_LARGE = 10.0
 #: Chance that a series of equals seems to differ somewhere.
 _CHANCE = 0.05
 _GRID = 40_001
@@ -210,9 +212,16 @@ def _sentence(name: str, differences: Sequence[Difference], x: str | None) -> st
     regions = _regions(known)
     if not regions:
         within = max(abs(each.percent.mean) + each.percent.ci95 for each in known if each.percent)
-        return f"no difference in {name} (less than {_rounded(within)}%)"
+        return _nothing(name, within)
     told = [f"{_size(region)} {name}{_where(region, differences, x)}" for region in regions]
     return ", ".join(told)
+
+
+def _nothing(name: str, within: float) -> str:
+    """That a difference of at most so many percent was not seen."""
+    if within < _LARGE:
+        return f"no difference in {name} (less than {_rounded(within)}%)"
+    return f"whether {name} differs is open (up to {_rounded(within)}%): run longer, or more seeds"
 
 
 def _regions(known: Sequence[Difference]) -> list[list[Difference]]:
@@ -265,7 +274,7 @@ def _throughput(differences: Sequence[Difference], x: str | None) -> str:
         return "throughput has no interval to tell a difference by: run more seeds"
     size = abs(change.mean)
     if size <= change.ci95 or size < LEAST_PERCENT:
-        return f"no difference in throughput (less than {_rounded(size + change.ci95)}%)"
+        return _nothing("throughput", size + change.ci95)
     # One that still keeps up where it was looked at last can do more.
     best = other if change.mean > 0 else one
     least = "at least " if best.keeps_up else ""

@@ -102,6 +102,8 @@ def test_what_is_small_or_unknown_does_not_matter() -> None:
     single = curve(FLAT, seeds=1), curve([505.0] * 5, seeds=1)
     # 1%, and 1% of either in squares, wide enough for five: sqrt(2) 2.576 / 1.960.
     assert "no difference in latency (less than 2.9%)" in verdict(*single)
+    vague = [each.with_columns(pl.lit(100.0).alias("latency.ci95")) for each in single]
+    assert "whether latency differs is open (up to " in verdict(*vague)
     assert "10% more latency" in verdict(curve(FLAT, seeds=1), curve([550.0] * 5, seeds=1))
 
 
@@ -161,6 +163,11 @@ def test_series_of_one_run(runs: Path) -> None:
     assert "less latency at every load" in turned
     one = call("compare", runs / "short", "--by", "load", "--x", "routing", "--json").output
     assert json.loads(one)["reference"] == "0.1"
+
+
+def test_single_points_are_drawn_as_well(runs: Path, tmp_path: Path) -> None:
+    call("compare", runs / "short", "--where", "load=0.2", "--dir", tmp_path / "one")
+    assert (tmp_path / "one" / "compare-distribution.png").stat().st_size > 5000
 
 
 def test_mistakes(runs: Path, tmp_path: Path) -> None:

@@ -172,6 +172,6 @@ def test_cells_that_are_too_small_for_numbers_have_dots_where_they_are_not_conve
     figure = heatmap.draw(replace(wide, frame=frame), read)
     (dots,) = figure.axes[0].collections
     assert dots.get_offsets().tolist() == [[1, 0], [1, 1]]
-    assert figure.axes[0].texts == []
+    assert list(figure.axes[0].texts) == []
     assert "dots: not converged" in figure.texts[-1].get_text()
-    assert figure.axes[1].get_ylabel() == "Mean packet latency (µs)"
+    assert figure.axes[1].get_ylabel() == "Mean packet latency (ns)"

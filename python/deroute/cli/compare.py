@@ -201,12 +201,18 @@ def _draw(beside: Beside, to: Path) -> list[Path]:
         axis: study.axes[axis] if axis in drawn_axes else fixed.get(axis, [])[:1]
         for axis in study.axes
     }
-    kinds = ["completion"] if TIME.column in study.frame.columns else ["latency", "throughput"]
+    workload = TIME.column in study.frame.columns
+    kinds = ["completion"] if workload else ["latency", "throughput"]
+    places = {"series": beside.by}
+    if beside.x is None:  # Single points, which are bars of what is compared, or a curve each.
+        kinds = ["completion"] if workload else ["distribution"]
+        places = {"x": beside.by} if workload else places
+    else:
+        places["x"] = beside.x
     to.mkdir(parents=True, exist_ok=True)
     files = []
     for kind in kinds:
-        table = {"name": f"compare-{kind}", "kind": kind, "series": beside.by}
-        table |= {"x": beside.x} if beside.x else {}
+        table = {"name": f"compare-{kind}", "kind": kind, **places}
         table |= {"panel": panel} if panel else {}
         try:
             (read,) = figures.read_figures(
