@@ -20,7 +20,7 @@ from deroute.cli import app
 from deroute.experiment import Experiment
 
 #: Pages that are followed from the first block to the last.
-FOLLOWED = ("tutorial.md", "notebook.md", "coming-from.md", "congestion.md")
+FOLLOWED = ("tutorial.md", "notebook.md", "coming-from.md", "side-by-side.md", "congestion.md")
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 _BLOCK = re.compile(r"^(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _RUN = CliRunner()
@@ -55,6 +55,12 @@ def test_a_page_can_be_followed(name: str, tmp_path: Path, monkeypatch: pytest.M
                 done += 1
         elif language == "toml":
             tomllib.loads(text)
+        elif text.startswith("$ deroute "):  # What a command that fails says.
+            command, _, told = text.partition("\n")
+            result = _RUN.invoke(app, shlex.split(command)[2:])
+            assert result.exit_code != 0
+            assert result.output.split() == told.split()
+            done += 1
     assert done
 
 
