@@ -14,7 +14,7 @@ import synthetic
 from conftest import SPEC
 from deroute import _engine, simulate
 from deroute.economics.network import Network
-from deroute.figures import FigureError, congestion_hosts, read_figures
+from deroute.figures import CATALOGUE, FigureError, congestion_hosts, read_figures
 from deroute.spec import in_order
 from deroute.wiring import HOST_PORT
 
@@ -61,3 +61,12 @@ def test_a_record_without_members_is_refused() -> None:
     network = Network.of(study.specs[0], _engine.topology(in_order(study.specs[0])))
     with pytest.raises(FigureError, match="members = true"):
         congestion_hosts.waiting(bare, network)
+
+
+def test_a_legend_names_its_axis_only_if_it_shows_its_labels() -> None:
+    study = synthetic.study(("MIN", "PB"), ("UN",), (0.5,), (1,), series=True)
+    for kind, named in (("congestion", True), ("congestion-map", False), ("queues", False)):
+        table = {"name": "fig", "kind": kind, "series": "routing"}
+        (read,) = read_figures([table], study.axes)
+        (legend,) = CATALOGUE[kind].draw(study, read).legends
+        assert ("routing:" in [text.get_text() for text in legend.get_texts()]) == named, kind

@@ -219,3 +219,37 @@ def test_an_experiment_without_figures_has_the_usual_ones(tmp_path: Path) -> Non
     call("report", tmp_path / "bare", "--to", tmp_path / "bare.html")
     assert '"kind": "line"' in (tmp_path / "bare.html").read_text(encoding="utf-8")
     call("report", tmp_path, code=2)
+
+
+@BROWSER
+def test_a_run_without_a_finished_point_has_a_report(tab: Browser, tmp_path: Path) -> None:
+    """Of a ring that blocks itself nothing is known but its network."""
+    text = """name = "ring"
+[base.network]
+topology = { graph = { edges = [[0, 1], [1, 2], [2, 3], [3, 0]], hosts = 1, hop_vcs = 1 } }
+links = { link = { latency = "10 ns", buffer = "100 B" } }
+switch = { combined_queued = { pipeline = "10 ns", output_buffer = "100 B" } }
+[base.routing.minimal]
+[base.traffic]
+load = 1.0
+packet_size = "100 B"
+pattern = { shift = { by = 2 } }
+[base.run]
+warmup = "5 us"
+measure = "100 us"
+[[axis]]
+name = "load"
+path = "traffic.load"
+values = [0.9, 1.0]
+"""
+    (tmp_path / "ring.toml").write_text(text)
+    call("run", tmp_path / "ring.toml", "--dir", tmp_path / "ring", code=1)
+    call("report", tmp_path / "ring")
+    tab.said.clear()
+    show(tab, tmp_path / "ring" / "report.html", 400)
+    assert tab.said == []
+    shown = tab.value("document.body.innerText")
+    assert shown.count("No point is finished yet.") == 2
+    assert "2 points are not finished." in shown
+    assert "graph: 4 routers, 4 hosts" in shown
+    legible(tab, 400)

@@ -113,9 +113,14 @@ def say(panel: Plot, text: str) -> None:
 
 
 def legend(figure: Figure, handles: Sequence[Any], study: Study, table: FigureTable) -> None:
-    """One legend above all panels, where it covers nothing, under the title."""
+    """One legend above all panels, where it covers nothing, under the title.
+
+    It names the axis whose labels it shows; where it shows something else, it names none.
+    """
     title = study.title if table.title is None else table.title
-    heading(figure, handles, title, table.series)
+    labels = {str(label) for label in table.labels(study.axes, table.series)}
+    of_series = any(handle.get_label() in labels for handle in handles)
+    heading(figure, handles, title, table.series if of_series else None)
 
 
 def heading(

@@ -90,6 +90,8 @@ def _rows(
     drawn: Sequence[str],
 ) -> Iterator[dict[str, Any]]:
     """One row for each point, over its seeds."""
+    if frame.is_empty():
+        return
     by = axes or ["load.offered"]
     for number, (key, runs) in enumerate(frame.group_by(by, maintain_order=True)):
         labels: dict[str, Label] = dict(zip(axes, key, strict=False))

@@ -29,11 +29,12 @@
       const [x, y, u, v] = [...network.places[Math.min(from, to)], ...network.places[Math.max(from, to)]];
       const across = [(x + u) / 2 - 2 * bend * (v - y), (y + v) / 2 + 2 * bend * (u - x)];
       made(layer, "path", { d: `M${x} ${y}Q${across[0]} ${across[1]} ${u} ${v}`, fill: "none", stroke: network.colours[tree],
-        "stroke-width": (1 + (4 * phits) / thickest).toFixed(2), "stroke-linecap": "round" });
+        "stroke-width": (0.8 + (Math.min(4, 0.6 * network.size) * phits) / thickest).toFixed(2), "stroke-linecap": "round" });
     };
-    const star = ([dot, tree]) => {
-      // Beside the dot, whose number stays legible.
-      const [x, y] = network.places[dot].map((place, axis) => place + (axis ? -0.9 : 0.9) * network.size);
+    const star = ([dot, tree], before) => {
+      // Beside the dot, whose number stays legible, and beside other roots there.
+      const [x, y] = network.places[dot].map((place, axis) =>
+        place + (axis ? -0.9 : 0.9) * network.size + (axis ? 0 : 6 * before));
       const points = [...Array(10).keys()].map((corner) => {
         const [size, turn] = [corner % 2 ? 3 : 7.5, (corner * Math.PI) / 5];
         return `${(x + size * Math.sin(turn)).toFixed(1)},${(y - size * Math.cos(turn)).toFixed(1)}`;
@@ -54,7 +55,9 @@
       for (const each of frame.lines) line(each, thickest);
       for (const each of frame.dots) paint("r", each);
       for (const each of frame.hosts) paint("h", each);
-      for (const each of frame.roots) star(each);
+      // The largest last, so that it is on top.
+      const roots = frame.roots.map((each, at) => [each, frame.roots.slice(0, at).filter(([dot]) => dot === each[0]).length]);
+      for (const [each, before] of roots.reverse()) star(each, before);
       const share = frame.queued ? Math.round((100 * frame.held) / frame.queued) : 0;
       const parts = [told(frame.us), count(frame.trees, "tree", "trees")];
       if (frame.trees) {

@@ -22,7 +22,7 @@ MOST = 200
 _MOST_HOSTS, _NUMBERED = 200, 40
 # The box of a drawing: as wide as a narrow window, so that its numbers are legible there.
 _WIDE, _MARGIN = 360.0, 16.0
-_HIGH = {"tree": 200.0, "other": 330.0}
+_HIGH, _LOWEST = {"tree": 200.0, "other": 330.0}, 40.0
 # Bends of curved links, as shares of their length.
 _BEND, _STRAIGHT = 0.12, 0.0
 
@@ -158,7 +158,7 @@ def _drawing(
     height = _HIGH["tree" if tree else "other"]
     bends = {name: _STRAIGHT if tree or name == "local" else _BEND for name in lines}
     tops = [_tops(places, pairs, bends[name]) for name, pairs in lines.items()]
-    fitted = _fitted(np.concatenate([places, hosts, *tops]), height, equal=not tree)
+    fitted, height = _fitted(np.concatenate([places, hosts, *tops]), height, equal=not tree)
     return Drawing(
         title=f"{network.name}: {network.routers:,} routers, {network.hosts:,} hosts",
         note=note,
@@ -184,16 +184,19 @@ def _tops(
     return middles
 
 
-def _fitted(places: NDArray[np.float64], height: float, *, equal: bool) -> NDArray[np.float64]:
-    """Places in the box, with the ordinate downwards."""
+def _fitted(
+    places: NDArray[np.float64], height: float, *, equal: bool
+) -> tuple[NDArray[np.float64], float]:
+    """Places in a box of that height at most, with the ordinate downwards; and its height."""
     low, high = places.min(axis=0), places.max(axis=0)
     room = np.array([_WIDE, height]) - 2 * _MARGIN
     scale = room / np.maximum(high - low, 1e-9)
     scale = np.where(high - low < 1e-9, 1.0, scale)
-    scale = np.full(2, scale.min()) if equal else scale
+    if equal:
+        scale = np.full(2, scale.min())
+        height = max(float((high - low)[1] * scale[1]), _LOWEST) + 2 * _MARGIN
     centred = (places - (low + high) / 2) * scale * (1, -1)
-    fitted: NDArray[np.float64] = centred + np.array([_WIDE, height]) / 2
-    return fitted
+    return centred + np.array([_WIDE, height]) / 2, height
 
 
 def svg(drawing: Drawing, name: str, *, coloured: bool) -> str:

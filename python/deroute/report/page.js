@@ -58,7 +58,8 @@
     place.replaceChildren();
     const panels = labelsOf(figure, figure.panel, rows);
     if (!rows.length) {
-      element("p", "Nothing of this figure is chosen above.", place, { class: "quiet" });
+      const why = data.rows.length ? "Nothing of this figure is chosen above." : "No point is finished yet.";
+      element("p", why, place, { class: "quiet" });
       return;
     }
     const numbers = rows.filter((row) => row.values[figure.y] && !(figure.cut && row.state === "saturated"))

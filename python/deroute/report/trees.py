@@ -103,11 +103,11 @@ class _Frames:
         self.hosts = network.wiring.host_ports() if with_hosts else {}
 
     def roots(self, roots: list[tuple[Any, int]]) -> list[list[int]]:
-        """Dots at which trees begin."""
+        """Dots at which trees begin, the largest first."""
         known = [
             [int(self.dots[root[1]]), min(rank, COLOURED), int(root[8])] for root, rank in roots
         ]
-        return sorted(each for each in known if each[0] >= 0)
+        return sorted((each for each in known if each[0] >= 0), key=lambda each: each[1:2])
 
     def members(self, members: list[tuple[Any, int]]) -> dict[str, Any]:
         """Lines, hosts and dots, each as the largest tree there; and how much is elsewhere."""
