@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import time
@@ -84,6 +85,8 @@ class Browser:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
+            ready, _, _ = select.select([self._answers], [], [], _PATIENCE)
+            assert ready, f"the browser says nothing for {_PATIENCE:g} s"
             read = os.read(self._answers, 1 << 20)
             assert read, "the browser has ended"
             self._rest += read
@@ -171,7 +174,6 @@ def browser(profile: Path) -> Iterator[Browser]:
         try:
             yield Browser(to, answers)
         finally:
-            process.terminate()
-            process.wait()
+            process.kill()
             os.close(to)
             os.close(answers)
