@@ -156,6 +156,35 @@ fn rules_by_hops(simulation: &Simulation) -> String {
     text
 }
 
+/// Rules that say what MAR-bP does on minimal paths of a lattice: the last dimension first, the first one without
+/// a condition.
+fn rules_of_dimensions(simulation: &Simulation) -> String {
+    let topology = simulation.topology();
+    let lattice = topology.lattice().unwrap();
+    let mut text = String::from(
+        "router,destination,destination_mask,priority,condition,condition_port,ports\n",
+    );
+    for router in (0..topology.routers()).map(RouterId) {
+        for host in (0..topology.hosts()).map(HostId) {
+            let home = topology.router_of(host);
+            if home == router {
+                writeln!(text, "{router},{host},,0,,,{}", topology.port_of(host)).unwrap();
+            }
+            let coordinates =
+                |dim| (lattice.coordinate(router, dim), lattice.coordinate(home, dim));
+            let apart =
+                (0..lattice.dims()).filter(|dim| coordinates(*dim).0 != coordinates(*dim).1);
+            for (turn, dim) in apart.enumerate() {
+                let (from, to) = coordinates(dim);
+                let port = lattice.port(dim, from, to, home.0 % lattice.trunk());
+                let condition = if turn == 0 { ",".into() } else { format!("not-paused,{port}") };
+                writeln!(text, "{router},{host},,{turn},{condition},{port}").unwrap();
+            }
+        }
+    }
+    text
+}
+
 /// Rules that say what MAR-bP does: where it takes detours, and up a fat tree.
 fn rules_of_mar_bp(simulation: &Simulation) -> String {
     let topology = simulation.topology();
@@ -202,12 +231,15 @@ fn rules_of_mar_bp(simulation: &Simulation) -> String {
                     (!own).then(|| lattice.moved(router, last, to))
                 }
                 _ => {
-                    let ports = topology.global_ports(router);
-                    let port = ports.start + (host as u16) % ports.len() as u16;
-                    match topology.peer(router, PortId(port)) {
-                        Peer::Router { router, .. } => Some(router),
-                        _ => None,
-                    }
+                    // Where ports are spare, the next one that is in use.
+                    let ports: Vec<_> = topology.global_ports(router).collect();
+                    let own = ports.iter().cycle().skip(host as usize % ports.len());
+                    own.take(ports.len()).find_map(|port| {
+                        match topology.peer(router, PortId(*port)) {
+                            Peer::Router { router, .. } => Some(router),
+                            _ => None,
+                        }
+                    })
                 }
             };
             if let Some(landing) = landing {
@@ -219,41 +251,71 @@ fn rules_of_mar_bp(simulation: &Simulation) -> String {
     text
 }
 
-/// MAR-bP, as conditional rules: the same bytes, whatever is paused.
+/// A spec under pauses.
+fn paused(mut spec: Spec, pattern: &str) -> Spec {
+    for link in spec.network.links.values_mut() {
+        (link.buffer, link.vcs) = (150.into(), 5.into());
+    }
+    spec.network.flow_control = value("{ pfc = { response = 0, frame = 4, xoff = 40, xon = 20 } }");
+    spec.traffic.pattern = value(pattern);
+    spec.traffic.load = 0.9;
+    spec
+}
+
+/// MAR-bP, as conditional rules, in all networks that have alternatives: the same bytes, whatever is paused.
 #[test]
 fn conditional_rules_are_mar_bp() {
-    let networks = [
-        ("{ dragonfly = { p = 2, a = 4, h = 2 } }", "{ adversarial = { offset = 1 } }", true),
-        ("{ dragonfly = { p = 1, a = 2, h = 1 } }", "{ adversarial = { offset = 1 } }", true),
-        ("{ hyperx = { widths = [3, 4], hosts = 3 } }", "{ permutation = { seed = 3 } }", true),
-        ("{ hyperx = { widths = [4, 2], hosts = 2, trunk = 2 } }", "{ permutation = {} }", true),
-        ("{ kary_tree = { k = 2, levels = 3 } }", "{ permutation = { seed = 3 } }", false),
-        ("{ rlft = { ports = 6, stages = 2 } }", "{ permutation = { seed = 3 } }", false),
-        (
-            "{ fat_tree = { children = [3, 2, 3], parents = [1, 3, 2], parallel = [1, 2, 1] } }",
-            "{ permutation = { seed = 5 } }",
-            false,
-        ),
-    ];
-    for (topology, pattern, detours) in networks {
-        let mut spec = support::network(topology);
-        for link in spec.network.links.values_mut() {
-            (link.buffer, link.vcs) = (150.into(), 5.into());
+    let dragonfly = |text: &&str| {
+        let mut spec = support::dragonfly(1, 2, 1);
+        spec.network.topology = Topology::Dragonfly(value(text));
+        spec
+    };
+    let lattices = LATTICES.map(support::lattice);
+    let trees = SIXTEEN.iter().chain(&TREES).map(|text| support::network(text));
+    let all = DRAGONFLIES.iter().map(dragonfly).chain(lattices).chain(trees);
+    let (mut diverted, mut networks) = ([0; 3], [0; 3]);
+    for spec in all {
+        let topology = Simulation::build(&spec).unwrap().topology();
+        let kind =
+            if topology.tree().is_some() { 2 } else { usize::from(topology.lattice().is_some()) };
+        if topology.groups() < 2 && kind == 0 {
+            continue;
         }
-        spec.network.flow_control =
-            value("{ pfc = { response = 0, frame = 4, xoff = 40, xon = 20 } }");
-        spec.traffic.pattern = value(pattern);
-        spec.traffic.load = 0.9;
-        spec.routing = value("{ mar_bp = {} }");
-        let expected = support::run(&spec);
-        let diverted = expected.adaptation.as_ref().map_or(0, |used| used.counts["diverted"]);
-        assert!(diverted > 0, "{topology}: nothing was paused");
-        let rules = Some(rules_of_mar_bp(&Simulation::build(&spec).unwrap()));
-        spec.routing = Routing::Table(TableSpec { rules, detours, ..TableSpec::default() });
-        let found = support::run(&spec);
-        assert_eq!(found.adaptation, expected.adaptation, "{topology}");
-        assert!(found == expected, "{topology}");
+        networks[kind] += 1;
+        let pattern = ["{ adversarial = { offset = 1 } }", "{ permutation = { seed = 3 } }"];
+        let spec = paused(spec, pattern[usize::from(kind > 0)]);
+        diverted[kind] += usize::from(agrees(&spec, "{ mar_bp = {} }", kind < 2));
+        if kind == 1 {
+            agrees(&spec, "{ mar_bp = { alternatives = 'minimal' } }", false);
+        }
     }
+    let known = [DRAGONFLIES.len() + 1, LATTICES.len() + 1, TREES.len() + 2];
+    assert_eq!(networks, known);
+    assert!(diverted.iter().zip(networks).all(|(some, all)| 2 * some > all), "{diverted:?}");
+}
+
+/// A routing and its rules give the same bytes. Is anything paused?
+fn agrees(spec: &Spec, routing: &str, detours: bool) -> bool {
+    let mut spec = spec.clone();
+    spec.routing = value(routing);
+    let mut expected = support::run(&spec);
+    let simulation = Simulation::build(&spec).unwrap();
+    let count_hops = routing.contains("minimal");
+    let rules = match count_hops {
+        true => rules_of_dimensions(&simulation),
+        false => rules_of_mar_bp(&simulation),
+    };
+    if !rules.contains("not-paused") {
+        // A table without conditions has nothing to say of them.
+        let used = expected.adaptation.take().unwrap();
+        assert_eq!(used.counts["decided"], 0);
+    }
+    let rules = Some(rules);
+    spec.routing = Routing::Table(TableSpec { rules, detours, count_hops, ..TableSpec::default() });
+    let found = support::run(&spec);
+    assert_eq!(found.adaptation, expected.adaptation, "{}", support::show(&spec));
+    assert!(found == expected, "{}", support::show(&spec));
+    expected.adaptation.is_some_and(|used| used.counts["diverted"] > 0)
 }
 
 #[test]

@@ -108,6 +108,7 @@ impl<'a> Walk<'a> {
         let hops: usize = topology.hop_kinds().iter().map(|kind| usize::from(kind.most)).sum();
         let (depth, ordered) = match moves {
             Moves::Ladder(_, ordered) => ((2 * hops + 2) * ValiantPhase::ALL.len(), *ordered),
+            Moves::Counted(hops) => (usize::from(*hops) + 1, true),
             _ => (1, false),
         };
         let nodes = if by_port { bases[bases.len() - 1] } else { routers.len() };
@@ -215,6 +216,7 @@ impl<'a> Walk<'a> {
                 let place = usize::from(at.position) * ValiantPhase::ALL.len();
                 node * self.depth + place + at.phase as usize
             }
+            Moves::Counted(_) => node * self.depth + usize::from(at.position),
             _ => node,
         }
     }
@@ -252,6 +254,8 @@ impl<'a> Walk<'a> {
                 let found = ladder.find(step, phase, at.position);
                 found.map_or((0, 0), |hop| (hop.vc.0, hop.position))
             }
+            Moves::Counted(hops) if at.position == *hops => (0, 0),
+            Moves::Counted(_) => (at.position, at.position + 1),
             _ => (way.tag, 1),
         };
         Leap { way, vc, position, phase: after }

@@ -146,6 +146,17 @@ impl Vcs for Named {
     }
 }
 
+/// Hops are counted.
+#[derive(Clone)]
+pub(super) struct Counted;
+
+impl Vcs for Counted {
+    #[inline]
+    fn hop(&self, Way { port, .. }: Way, _: ValiantPhase, position: u8) -> Hop {
+        Hop { port: PortId(port), vc: VcId(position), position: position + 1 }
+    }
+}
+
 /// An agent in every router.
 pub(super) struct Forward<V> {
     pub(super) table: Arc<Table>,

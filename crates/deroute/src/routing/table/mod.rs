@@ -23,12 +23,13 @@
 //! # Parameters
 //! `rules`, or in the lab a `file` of them (CSV, Parquet, or a folder of dumps of Open vSwitch), which is handed
 //! over `packed` if it is large; `addressing` (default `number`): what the rules call the hosts; `detours` (default
-//! `false`) and `vc_use`: rules for the port of a host lead around, as those of MAR-bP and Valiant with `-g-`.
+//! `false`) and `vc_use`: rules for the port of a host lead around, as those of MAR-bP and Valiant with `-g-`;
+//! `count_hops` (default `false`): the n-th hop takes the n-th VC, as where MAR-bP takes dimensions in any order.
 //!
 //! # Deadlock freedom
 //! Checked, with everything else, before anything runs: every packet reaches its host, whatever the
 //! conditions are. Where the rules name no VCs, a hop takes that of minimal routing: the next one of its link
-//! class, or the only one of a fat tree. Where that does not order the channels, the dependencies between them must
+//! class, or the only one of a fat tree, unless hops are counted. Where that does not order the channels, the dependencies between them must
 //! have no cycle.
 //!
 //! # Limits
@@ -66,7 +67,7 @@ pub use addresses::Addressing;
 use super::{Fabric, Ladder, Plan, Routing, VcNeed};
 use crate::spec::{PhaseA, SpecError, VcUse};
 use compile::Compiled;
-use forward::{Forward, Named, Vcs};
+use forward::{Counted, Forward, Named, Vcs};
 
 /// Parameters of forwarding tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -89,12 +90,16 @@ pub struct TableSpec {
     pub detours: bool,
     /// How the VC follows from the position on a path with a detour. Default `path-position`.
     pub vc_use: VcUse,
+    /// The n-th hop of a path takes the n-th VC, over whichever link. Default `false`.
+    pub count_hops: bool,
 }
 
 /// Which VC a hop takes.
 enum Moves {
     /// That of a ladder, and whether it orders the channels.
     Ladder(Ladder, bool),
+    /// The one whose number is that of the hops before it, of so many.
+    Counted(u8),
     /// The only one.
     Single,
     /// That of the rule.
@@ -115,6 +120,7 @@ pub fn plan(spec: &TableSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let Compiled { table, addresses, most_vc } = compile::compile(spec, fabric, &moves)?;
     let vcs = match moves {
         Moves::Ladder(..) => fabric.topology.hop_vcs().unwrap_or(1),
+        Moves::Counted(hops) => hops,
         Moves::Single => 1,
         Moves::Named => most_vc.iter().flatten().max().map_or(1, |last| last + 1),
     };
@@ -126,10 +132,13 @@ pub fn plan(spec: &TableSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
             let vcs = ladder.needs();
             Plan { agent: agents(table, ladder), vcs }
         }
+        Moves::Counted(_) => {
+            let why = "each hop of a path takes the next VC";
+            Plan { agent: agents(table, Counted), vcs: everywhere(classes, vcs, why) }
+        }
         Moves::Single => {
             let why = "the rules name no VC";
-            let need = |class: &&'static str| VcNeed { class, vcs: 1, why: why.into() };
-            Plan { agent: agents(table, Named), vcs: classes.iter().map(need).collect() }
+            Plan { agent: agents(table, Named), vcs: everywhere(classes, vcs, why) }
         }
         Moves::Named => {
             let why = "a rule names the last of them";
@@ -140,6 +149,11 @@ pub fn plan(spec: &TableSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
             Plan { agent: agents(table, Named), vcs }
         }
     })
+}
+
+/// As many VCs in every class of links.
+fn everywhere(classes: &[&'static str], vcs: u8, why: &str) -> Vec<VcNeed> {
+    classes.iter().map(|class| VcNeed { class, vcs, why: why.into() }).collect()
 }
 
 fn agents<V: Vcs + Sync>(table: Arc<forward::Table>, vcs: V) -> super::AgentFactory {
@@ -159,8 +173,17 @@ fn moves(spec: &TableSpec, fabric: &Fabric) -> Result<Moves, SpecError> {
         let message = "the rules name VCs, which a detour takes by its position on the path";
         return Err(SpecError::new(at, message).choices(["false"]));
     }
+    if spec.count_hops && (spec.detours || named) {
+        let other = if named { "the rules name VCs" } else { "a detour has VCs of its own" };
+        let at = "routing.table.count_hops";
+        return Err(SpecError::new(at, other).choices(["false"]));
+    }
     if named {
         return Ok(Moves::Named);
+    }
+    if spec.count_hops {
+        let hops: u8 = topology.hop_kinds().iter().map(|kind| kind.most).sum();
+        return Ok(Moves::Counted(hops.max(1)));
     }
     if topology.tree().is_some() {
         return match spec.detours {
