@@ -3,8 +3,8 @@
 //! A packet that a host sends out of its group takes the rule of its minimal path, if the condition of that
 //! rule holds, and otherwise the rule of the port by which it entered: host `i` has the `i`-th global
 //! port of its router. From there on the path is minimal. In a lattice (a flattened butterfly), groups are
-//! the routers of one coordinate along the last dimension, and host `i` has the link to coordinate `i`; the one whose
-//! own coordinate that is has no alternative.
+//! the routers of one coordinate along the first dimension, the one that minimal paths correct first, and host `i`
+//! has the link to coordinate `i`; the one whose own coordinate that is has no alternative.
 
 use std::sync::Arc;
 
@@ -61,10 +61,7 @@ impl Conditional {
     /// Is the rule of the minimal path between two routers conditional?
     pub(super) fn is_conditional(&self, at: RouterId, to: RouterId) -> bool {
         match self.topology.lattice() {
-            Some(lattice) => {
-                let last = lattice.dims() - 1;
-                lattice.coordinate(at, last) != lattice.coordinate(to, last)
-            }
+            Some(lattice) => lattice.coordinate(at, 0) != lattice.coordinate(to, 0),
             None => self.topology.domain(at) != self.topology.domain(to),
         }
     }
@@ -78,9 +75,8 @@ impl Conditional {
     ) -> Option<RouterId> {
         let host = u32::from(host) + nth;
         if let Some(lattice) = self.topology.lattice() {
-            let last = lattice.dims() - 1;
-            let to = host % lattice.width(last);
-            return (to != lattice.coordinate(at, last)).then(|| lattice.moved(at, last, to));
+            let to = host % lattice.width(0);
+            return (to != lattice.coordinate(at, 0)).then(|| lattice.moved(at, 0, to));
         }
         let ports = self.topology.global_ports(at);
         let count = u32::from(ports.end - ports.start);

@@ -7,9 +7,9 @@
 //! `non-minimal` alternatives are looked at where a packet enters the network for another group: host `i`
 //! has the `i`-th global port of its router, and what is sent there goes on minimally (Valiant with `-g-`, but
 //! with one static path for each host). In a flattened butterfly (`hyperx`), host `i` has the link to coordinate `i` of
-//! the last dimension. `minimal` alternatives are looked at in every router: up a fat tree the default is the
-//! port of the source (S-mod-K) and the others follow in turn; in a flattened butterfly the last
-//! dimension comes first. If all are paused, the tree takes the default, and the butterfly the first
+//! the first dimension. `minimal` alternatives are looked at in every router: up a fat tree the default is the
+//! port of the source (S-mod-K) and the others follow in turn; in a flattened butterfly the first
+//! dimension comes first. If all are paused, the tree takes the default, and the butterfly the last
 //! dimension.
 //!
 //! # Source
@@ -244,7 +244,7 @@ impl Climb for Uplinks {
     }
 }
 
-/// The dimensions of a flattened butterfly, the last one first.
+/// The dimensions of a flattened butterfly, the first one first.
 struct Dimensions {
     topology: Arc<dyn Topology>,
     paused: PausedBy,
@@ -281,7 +281,7 @@ impl Routing for Dimensions {
             Hop { port, vc: VcId(header.position), position: header.position + 1 }
         };
         let unaligned = |dim: &usize| lattice.coordinate(at, *dim) != lattice.coordinate(to, *dim);
-        let mut ways = (0..lattice.dims()).rev().filter(unaligned).map(hop);
+        let mut ways = (0..lattice.dims()).filter(unaligned).map(hop);
         let Some(usual) = ways.next() else { unreachable!("it is not at its destination") };
         let Some(other) = ways.next() else { return usual };
         self.count.looked += 1;

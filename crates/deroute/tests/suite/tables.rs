@@ -156,7 +156,7 @@ fn rules_by_hops(simulation: &Simulation) -> String {
     text
 }
 
-/// Rules that say what MAR-bP does on minimal paths of a lattice: the last dimension first, the first one without
+/// Rules that say what MAR-bP does on minimal paths of a lattice: the first dimension first, the last one without
 /// a condition.
 fn rules_of_dimensions(simulation: &Simulation) -> String {
     let topology = simulation.topology();
@@ -174,7 +174,7 @@ fn rules_of_dimensions(simulation: &Simulation) -> String {
                 |dim| (lattice.coordinate(router, dim), lattice.coordinate(home, dim));
             let apart =
                 (0..lattice.dims()).filter(|dim| coordinates(*dim).0 != coordinates(*dim).1);
-            for (turn, dim) in apart.enumerate() {
+            for (turn, dim) in apart.rev().enumerate() {
                 let (from, to) = coordinates(dim);
                 let port = lattice.port(dim, from, to, home.0 % lattice.trunk());
                 let condition = if turn == 0 { ",".into() } else { format!("not-paused,{port}") };
@@ -202,12 +202,9 @@ fn rules_of_mar_bp(simulation: &Simulation) -> String {
                     continue;
                 }
                 None => {
-                    let last = topology.lattice().map(|lattice| (lattice, lattice.dims() - 1));
-                    let far = last.map_or_else(
+                    let far = topology.lattice().map_or_else(
                         || topology.domain(router) != topology.domain(home),
-                        |(lattice, last)| {
-                            lattice.coordinate(router, last) != lattice.coordinate(home, last)
-                        },
+                        |lattice| lattice.coordinate(router, 0) != lattice.coordinate(home, 0),
                     );
                     (topology.next_hop(router, home).port, far)
                 }
@@ -225,10 +222,9 @@ fn rules_of_mar_bp(simulation: &Simulation) -> String {
             let landing = match (topology.tree(), topology.lattice()) {
                 (Some(_), _) => continue,
                 (_, Some(lattice)) => {
-                    let last = lattice.dims() - 1;
-                    let to = host % lattice.width(last);
-                    let own = to == lattice.coordinate(router, last);
-                    (!own).then(|| lattice.moved(router, last, to))
+                    let to = host % lattice.width(0);
+                    let own = to == lattice.coordinate(router, 0);
+                    (!own).then(|| lattice.moved(router, 0, to))
                 }
                 _ => {
                     // Where ports are spare, the next one that is in use.
