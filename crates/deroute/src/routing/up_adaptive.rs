@@ -7,7 +7,7 @@
 //!   than a low threshold (TH), or from there on until it has as many as a high one (2TH). With a
 //!   threshold, other ports need more credits than the low one;
 //! - *where* (`stages`): at every level, or only at some;
-//! - *among which ports* (`delta`): of destination D, those whose number is `D mod delta` modulo `delta`.
+//! - *among which ports* (`delta`): those whose number is that of the level's D-mod-K port modulo `delta`.
 //!
 //! Equal credits are decided by the order of the ports, from the first or from the D-mod-K port on, or at random
 //! (`ties`). Without restrictions it is the fully adaptive routing of fat trees, NoTH-*S-K.
@@ -27,8 +27,7 @@
 //! Up and then down, on one VC.
 //!
 //! # Limits
-//! Needs a fat tree. Knows the queues of its own switch only, not what follows. Packets overtake each
-//! other. Above level 1 the D-mod-K port need not be among those that `delta` leaves; it stays the default.
+//! Needs a fat tree. Knows the queues of its own switch only, not what follows. Packets overtake each other.
 //!
 //! # Example
 //! ```toml
@@ -139,13 +138,10 @@ impl Adaptive {
         let stage = &self.stages[rise.level - 1];
         let random = self.ties == UpTies::Random;
         let (mut best, mut most, mut ties) = (None, least, 0);
-        let first = if self.delta == 1 { 0 } else { rise.host % self.delta };
+        let share = tree.share(rise.level, rise.host);
+        let first = if self.delta == 1 { 0 } else { share % self.delta };
         let candidates = (rise.ups - first).div_ceil(self.delta);
-        let mut n = first;
-        if self.ties == UpTies::ModK {
-            let from = tree.share(rise.level, rise.host).saturating_sub(first).div_ceil(self.delta);
-            n += from % candidates * self.delta;
-        }
+        let mut n = if self.ties == UpTies::ModK { share } else { first };
         for _ in 0..candidates {
             let credits = credits(tree, view, rise.level, n, stage.buffer);
             if f64::from(credits) > most {
