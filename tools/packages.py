@@ -31,6 +31,7 @@ def shipped() -> list[str]:
     files = [*ROOT.glob("experiments/*.toml"), *ROOT.glob("schemas/*.json")]
     files += [ROOT / "reproduce/README.md", *ROOT.glob("reproduce/*/*.toml")]
     files += ROOT.glob("reproduce/*/verdicts/*.json")
+    files += ROOT.glob("reproduce/*/traces/*.tar.gz")
     return sorted(str(file.relative_to(ROOT)) for file in files)
 
 

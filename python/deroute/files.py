@@ -17,6 +17,12 @@ def read_document(file: Path) -> tuple[dict[str, Any], str]:
     """The document in a TOML file, with the files that it refers to read, and its text."""
     document, text = read_toml(file)
     document = presets.extended(document, file, text)
+    read_references(document, file, text)
+    return document, text
+
+
+def read_references(document: dict[str, Any], file: Path, text: str | None) -> None:
+    """Put what is in the files that a document refers to, from beside its own, in their places."""
     for table, key, place in _references(document, ()):
         reader = _READERS[str(parse_path(key)[-1])]
         name = table[key].pop("file")
@@ -26,7 +32,6 @@ def read_document(file: Path) -> tuple[dict[str, Any], str]:
             message = f"{name}: {getattr(error, 'strerror', None) or error}"
             problem = errors.in_file(message, (*place, key), file=file, text=text)
             raise InputError([problem]) from error
-    return document, text
 
 
 def _references(

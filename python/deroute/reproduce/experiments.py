@@ -2,8 +2,8 @@
 
 An item writes only what is its own: `axes` (labels of named values, or plain numbers), settings on
 top of the paper's base in `set`, paths to leave out in `unset`, and figures. The scale adds run
-lengths and seeds; an experiment's own `scale` may thin out an axis, and its `set` there has the
-last word.
+lengths and seeds; an experiment's own `scale` may thin out an axis, and its `seeds` and `set` there
+have the last word.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
+from deroute.files import read_references
 from deroute.reproduce.paper import Item, Paper, PaperError
 from deroute.spec import assign
 
@@ -41,6 +42,7 @@ def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) ->
     size = paper.scales[scale]
     base = copy.deepcopy(dict(table.get("base", paper.base)))
     own = dict(table.get("scale", {}).get(scale, {}))
+    seeds = own.pop("seeds", size["seeds"])
     for path, value in {**table.get("set", {}), **size["set"], **own.pop("set", {})}.items():
         assign(base, path, value)
     for path in table.get("unset", ()):
@@ -48,17 +50,19 @@ def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) ->
         reduce(lambda tree, step: tree[step], above, base).pop(last)
     axes = dict(table["axes"]) | own
     compared = {"reference": table["reference"]} if "reference" in table else {}
-    return compared | {
+    document = compared | {
         "name": name,
         "title": table.get("title", item.title),
         "base": base,
         "axis": [
             *(_axis(paper, name, axis, labels) for axis, labels in axes.items()),
-            {"name": "seed", "path": "run.seed", "values": list(size["seeds"])},
+            {"name": "seed", "path": "run.seed", "values": list(seeds)},
         ],
         "skip": list(table.get("skip", ())),
         "figure": list(table.get("figure", ())),
     }
+    read_references(document, paper.folder / f"{item.name}.toml", None)
+    return document
 
 
 def _axis(paper: Paper, where: str, axis: str, labels: list[Any]) -> dict[str, Any]:
@@ -73,5 +77,5 @@ def _axis(paper: Paper, where: str, axis: str, labels: list[Any]) -> dict[str, A
             raise PaperError(f"{where}: {axis} has no {label!r}; choose from: {', '.join(named)}")
     return {
         "name": axis,
-        "values": [{"label": label, "set": dict(named[label])} for label in labels],
+        "values": [{"label": label, "set": copy.deepcopy(dict(named[label]))} for label in labels],
     }

@@ -117,6 +117,8 @@ class Paper:
     values: Mapping[str, Mapping[str, Mapping[str, Any]]]
     scales: Mapping[str, Mapping[str, Any]]
     items: tuple[Item, ...] = field(default=())
+    #: Where it was read from.
+    folder: Path = field(default=Path())
 
     def check_scale(self, scale: str) -> None:
         """Refuse a scale that the paper does not have."""
@@ -180,6 +182,7 @@ def read_paper(folder: Path) -> Paper:
             values=shared["values"],
             scales=shared["scale"],
             items=tuple(items),
+            folder=folder,
         )
     except KeyError as error:
         raise PaperError(f"{folder / PAPER_FILE}: {error.args[0]!r} is missing") from error

@@ -21,6 +21,7 @@ from deroute.reproduce.measures import (
     geometry,
     method,
     paths,
+    programs,
     runs,
     scaling,
     trees,
@@ -45,6 +46,7 @@ CATALOGUE: Mapping[str, Measure] = {
         chapter5,
         chapter6,
         ethernet,
+        programs,
     )
     for measure in module.MEASURES
 }
