@@ -83,3 +83,17 @@ def test_every_call_is_described() -> None:
     assert {call for call in CALLS if call not in described} == {
         call for call in CALLS if call[0] == "i" and call[1:] in described
     } - {"isend", "issend", "irsend", "irecv"}
+
+
+def test_ft_and_is_end_when_the_guide_says() -> None:
+    rows = re.findall(r"^\| (FT|IS) \| [\d.]+ \| ([\d.]+) \| ([\d.]+) \|$", TEXT, re.MULTILINE)
+    said = {
+        (program, sends): float(ms)
+        for program, *times in rows
+        for sends, ms in zip(("buffered", "rendezvous"), times, strict=True)
+    }
+    assert len(said) == 4
+    for point in Experiment.load(APPLICATIONS / "beside-smpi.toml").points:
+        outcome = deroute.simulate(point.spec)
+        makespan_ms = outcome.workload.makespan * 10e-6
+        assert round(makespan_ms, 3) == said[point.labels["program"], point.labels["sends"]]
