@@ -11,6 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+#: What a rank does, as timelines count it.
+ACTIVITIES = ("computes", "in collectives", "receives", "sends", "waits", "not kept")
+
 
 class Part(BaseModel):
     """A part of an outcome: read only, exactly the engine's fields."""
@@ -65,6 +68,34 @@ class JobArrays:
     rank_receive: NDArray[np.uint64] | None = None
     rank_send: NDArray[np.uint64] | None = None
     rank_wait: NDArray[np.uint64] | None = None
+    #: Activities of all ranks, one after the other, if the job keeps its `timeline`: (ranks + 1,)
+    #: where those of each rank begin and the last ones end; when each began; an index of
+    #: `ACTIVITIES`.
+    timeline_ranks: NDArray[np.uint64] | None = None
+    timeline_begin: NDArray[np.uint64] | None = None
+    timeline_activity: NDArray[np.uint8] | None = None
+
+    def timeline(self) -> pl.DataFrame | None:
+        """A row per activity: `rank`, `activity`, `begin` and `end`, by rank and then by time.
+
+        None unless the job keeps its `timeline`.
+        """
+        if self.timeline_ranks is None or self.timeline_begin is None:
+            return None
+        assert self.timeline_activity is not None
+        bounds, begin = self.timeline_ranks.astype(np.int64), self.timeline_begin
+        end = np.append(begin[1:], np.uint64(0))
+        busy = bounds[1:] > bounds[:-1]
+        end[bounds[1:][busy] - 1] = self.rank_end[busy]
+        kinds = pl.Enum(ACTIVITIES)
+        names = np.array(ACTIVITIES)[self.timeline_activity]
+        columns = {
+            "rank": pl.Series(np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))),
+            "activity": pl.Series(names.tolist(), dtype=kinds),
+            "begin": pl.Series(begin),
+            "end": pl.Series(end),
+        }
+        return pl.DataFrame(columns)
 
 
 class CollectiveUse(Part):

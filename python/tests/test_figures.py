@@ -77,8 +77,8 @@ def small() -> Any:
     return synthetic.study(("MIN", "PB"), ("UN", "ADV+1"), (0.1, 0.5), (1, 2), series=True)
 
 
-# `ranks` needs a job that has run: test_applications.py draws it.
-@pytest.mark.parametrize("kind", [kind for kind in CATALOGUE if kind != "ranks"])
+# These need a job that has run: test_applications.py and test_timeline.py draw them.
+@pytest.mark.parametrize("kind", [kind for kind in CATALOGUE if kind not in ("ranks", "gantt")])
 def test_every_kind_draws_every_format_and_the_same_bytes_twice(kind: str, tmp_path: Path) -> None:
     study, table = small(), read(kind)
     first = [path.read_bytes() for path in draw(study, table, tmp_path / "a", FORMATS)]

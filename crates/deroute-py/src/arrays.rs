@@ -64,6 +64,9 @@ pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, 
             rank_receive,
             rank_send,
             rank_wait,
+            timeline_ranks,
+            timeline_begin,
+            timeline_activity,
         } = std::mem::take(&mut job.arrays);
         let at = |name: &str| format!("jobs.{}.{name}", job.name);
         vector(&dict, &at("iteration_end"), iteration_end)?;
@@ -73,6 +76,11 @@ pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, 
         vector(&dict, &at("rank_receive"), rank_receive)?;
         vector(&dict, &at("rank_send"), rank_send)?;
         vector(&dict, &at("rank_wait"), rank_wait)?;
+        if !timeline_ranks.is_empty() {
+            vector(&dict, &at("timeline_ranks"), timeline_ranks)?;
+            vector(&dict, &at("timeline_begin"), timeline_begin)?;
+            vector(&dict, &at("timeline_activity"), timeline_activity)?;
+        }
     }
     Ok(dict)
 }

@@ -511,6 +511,17 @@ pub struct JobArrays {
     /// or a wait for what it had begun.
     #[serde(default)]
     pub rank_wait: Vec<u64>,
+    /// If the job keeps its timeline: where the activities of each rank begin in the next two lists, and where the last
+    /// ones end;
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timeline_ranks: Vec<u64>,
+    /// when each began; it lasts until the next one of its rank, or the rank's end;
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timeline_begin: Vec<u64>,
+    /// which it was: 0 it computes, 1 takes part in a collective, 2 is held up by a receive, 3 by a send, 4 waits, 5 is
+    /// not kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timeline_activity: Vec<u8>,
 }
 
 /// Time series. Bin `i` covers `[start + i * width, start + (i + 1) * width)` cycles relative to

@@ -28,7 +28,7 @@ from deroute.cli import (
     tables,
     topology,
 )
-from deroute.cli.trace import convert, info, nas, record, scale, transformer
+from deroute.cli.trace import convert, info, nas, record, scale, timeline, transformer
 
 #: Every command, in the order of `deroute --help`.
 COMMANDS: Sequence[Callable[..., Any]] = (
@@ -64,6 +64,7 @@ GROUPS: Mapping[str, tuple[str, Sequence[Callable[..., Any]]]] = {
             scale.scale,
             nas.nas,
             transformer.transformer,
+            timeline.timeline,
         ),
     ),
 }

@@ -20,6 +20,7 @@ from deroute.figures import (
     distribution,
     fairness,
     flow,
+    gantt,
     heatmap,
     latency,
     line,
@@ -70,6 +71,7 @@ CATALOGUE: Mapping[str, FigureKind] = {
         paused.KIND,
         stream_loads.KIND,
         ranks.KIND,
+        gantt.KIND,
     )
 }
 

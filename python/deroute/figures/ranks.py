@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from deroute.jobs import JobArrays
     from deroute.results import Outcome
 
 #: Arrays of a job, from the bottom up, and what they are called.
@@ -60,8 +61,8 @@ def draw(study: Study, table: FigureTable) -> Figure:
     return figure
 
 
-def split(table: FigureTable, outcome: Outcome) -> dict[str, NDArray[np.float64]]:
-    """Time of each rank by what it was spent with, in microseconds."""
+def job_of(table: FigureTable, outcome: Outcome) -> JobArrays:
+    """The job that a figure is about. Raises `FigureError` if it does not say which, or none."""
     jobs = outcome.jobs
     name = table.options["job"]
     if not jobs:
@@ -70,7 +71,12 @@ def split(table: FigureTable, outcome: Outcome) -> dict[str, NDArray[np.float64]
         raise FigureError(f"figure {table.name!r}.job", "is missing: there are several", list(jobs))
     if name is not None and name not in jobs:
         raise FigureError(f"figure {table.name!r}.job", f"there is no job {name!r}", list(jobs))
-    arrays = jobs[next(iter(jobs)) if name is None else str(name)]
+    return jobs[next(iter(jobs)) if name is None else str(name)]
+
+
+def split(table: FigureTable, outcome: Outcome) -> dict[str, NDArray[np.float64]]:
+    """Time of each rank by what it was spent with, in microseconds."""
+    arrays = job_of(table, outcome)
     found = {}
     for part, what in _PARTS.items():
         cycles = getattr(arrays, part)

@@ -29,7 +29,7 @@ use crate::probe::collect::{Batch, batches, histogram};
 use crate::probe::messages::Record;
 use crate::spec::Sensing;
 use crate::switch::Crossbar;
-use crate::workload::process::Process;
+use crate::workload::process::{Course, Process};
 
 /// Memory that a run needs, in bytes, with default [`RunOptions`], and the tables of paths of a graph. What a
 /// [`super::Simulation`] holds beside these is a few percent of it.
@@ -191,12 +191,19 @@ fn interfaces(model: &Model, part: &Extent) -> u64 {
     let hosts = u64::from(model.topology.hosts());
     let ranks = (part.hosts * u64::from(jobs.ranks())).div_ceil(hosts);
     let records = jobs.jobs.len() as u64 * (size_of::<Record>() as u64 + histogram_bytes());
+    let kept = jobs
+        .jobs
+        .iter()
+        .filter(|job| job.kept > 0)
+        .map(|job| Course::bytes(job.kept))
+        .max()
+        .unwrap_or(0);
     let backlogs = u64::from(model.flows.classes()) * bytes::<VecDeque<u32>>(ranks);
     Wheel::<u32>::bytes(model.horizon())
         + records
         + bytes::<Interface>(grown(ranks))
         + bytes::<Worker>(ranks)
-        + ranks * Process::bytes()
+        + ranks * (Process::bytes() + kept)
         + backlogs
         + bytes::<u32>(grown(part.hosts))
 }

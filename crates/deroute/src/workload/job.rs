@@ -10,6 +10,9 @@ use super::{placement, spec, trace};
 use crate::ids::{Cycle, HostId};
 use crate::spec::{Scale, SpecError};
 
+/// Activities of all ranks of a job whose times are kept, at the most.
+const MOST_ACTIVITIES: usize = 1_000_000;
+
 /// How messages of ranks travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protocol {
@@ -59,6 +62,8 @@ pub struct Job {
     pub origin: Origin,
     /// Some receives take more than one source or tag.
     pub wildcards: bool,
+    /// Activities of each rank whose times are kept.
+    pub kept: usize,
     /// Messages and phits of one iteration.
     work: (u64, u64),
 }
@@ -94,14 +99,16 @@ impl Job {
             let trace::Loaded { ranks, program, schedules, comms, origin, work } =
                 trace::load(trace, spec.ranks, scale, &path)?;
             let job = Self::of_trace(program, (schedules, comms), origin, work);
-            return Ok((Self { name, start, protocol, within, ..job }, ranks));
+            let kept = kept(spec, ranks);
+            return Ok((Self { name, start, protocol, within, kept, ..job }, ranks));
         }
         let Some(ranks) = spec.ranks else {
             return wrong("ranks", "is missing".into(), "a number, or `trace`");
         };
         placement::hosts_for(spec, ranks, &path, room)?;
         let job = Self::of_steps(spec, ranks, scale, &path)?;
-        Ok((Self { name, start, protocol, within, ..job }, ranks))
+        let kept = kept(spec, ranks);
+        Ok((Self { name, start, protocol, within, kept, ..job }, ranks))
     }
 
     /// A job without a name that does what a trace says.
@@ -124,6 +131,7 @@ impl Job {
             protocol,
             origin,
             wildcards,
+            kept: 0,
             work,
         }
     }
@@ -283,4 +291,9 @@ fn effort(schedule: &Schedule, ranks: u32) -> (u64, u64) {
     }
     let all = (0..ranks).map(|rank| schedule.sent(rank));
     all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+}
+
+/// Activities of each rank whose times are kept.
+fn kept(spec: &spec::Job, ranks: u32) -> usize {
+    if spec.timeline { (MOST_ACTIVITIES / ranks.max(1) as usize).max(1) } else { 0 }
 }

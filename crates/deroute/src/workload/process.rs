@@ -1,6 +1,7 @@
 //! A rank at work: it begins nodes of its program when all that they need has happened.
 
 mod calls;
+mod course;
 mod report;
 mod terms;
 
@@ -8,6 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use self::calls::Calls;
+pub use self::course::Course;
 pub use self::report::Doing;
 pub use self::terms::{Activity, Descriptor, Kind, Services};
 use super::Job;
@@ -53,6 +55,8 @@ pub struct Process {
     pub spent: [u64; Activity::COUNT],
     /// Since when it does what it does.
     since: Cycle,
+    /// When it did what, if its job keeps that.
+    pub course: Course,
 }
 
 /// Where a rank does something: its job, the cycle, its interface.
@@ -82,6 +86,7 @@ impl Process {
             active: [0; Activity::COUNT],
             spent: [0; Activity::COUNT],
             since: job.start,
+            course: Course::default(),
         }
     }
 
@@ -142,7 +147,7 @@ impl Process {
 
     /// Goes on as far as it can.
     pub fn advance(&mut self, job: &Job, now: Cycle, services: &mut impl Services) {
-        self.account(now);
+        self.account(job, now);
         let mut site = Site { job, now, services };
         loop {
             while let Some(todo) = self.todo.pop_front() {
@@ -169,9 +174,13 @@ impl Process {
     }
 
     /// Counts the time until now.
-    fn account(&mut self, now: Cycle) {
-        if self.begun && !self.is_done() {
-            self.spent[self.activity() as usize] += u64::from(now - self.since);
+    fn account(&mut self, job: &Job, now: Cycle) {
+        if self.begun && !self.is_done() && now > self.since {
+            let what = self.activity();
+            self.spent[what as usize] += u64::from(now - self.since);
+            if job.kept > 0 {
+                self.course.note(self.since, what, job.kept);
+            }
         }
         self.since = self.since.max(now);
     }

@@ -60,6 +60,9 @@ pub struct Job {
     /// What the ranks do, in place of steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceSpec>,
+    /// Keep when each rank did what, of a million activities of all ranks together. Default `false`.
+    #[serde(default, skip_serializing_if = "crate::spec::is_default")]
+    pub timeline: bool,
 }
 
 /// Messages between ranks of one host: they take `latency`, and the time of their phits.

@@ -11,7 +11,7 @@ use crate::kernel::{RunError, Watcher};
 use crate::outcome::{JobArrays, JobOutcome, MessageLatency, Messages, WorkloadOutcome};
 use crate::probe::collect::HISTOGRAM_DIGITS;
 use crate::probe::messages::Record;
-use crate::workload::process::{Activity, Doing};
+use crate::workload::process::{Activity, Course, Doing};
 use crate::workload::{Job, Jobs};
 
 /// Ranks that a message names.
@@ -171,8 +171,10 @@ fn job_outcome<'a>(
         rank_receive: vec![0; job.ranks() as usize],
         rank_send: vec![0; job.ranks() as usize],
         rank_wait: vec![0; job.ranks() as usize],
+        ..JobArrays::default()
     };
     let mut unreceived = 0;
+    let mut courses: Vec<Option<&Course>> = vec![None; job.ranks() as usize];
     for worker in seats {
         let rank = worker.seat.rank as usize;
         arrays.rank_end[rank] = since(worker.ended.unwrap_or(now));
@@ -186,6 +188,10 @@ fn job_outcome<'a>(
             array[rank] = worker.process.spent[what as usize];
         }
         unreceived += worker.process.unreceived() as u64;
+        courses[rank] = Some(&worker.process.course);
+    }
+    if job.kept > 0 {
+        timeline(&mut arrays, &courses, since);
     }
     let communication = || {
         let pairs = arrays.rank_end.iter().zip(&arrays.rank_computed);
@@ -208,6 +214,18 @@ fn job_outcome<'a>(
         messages: messages(total),
         replay: replay::outcome(job, total, unreceived, network.model),
         arrays,
+    }
+}
+
+/// When each rank did what.
+fn timeline(arrays: &mut JobArrays, courses: &[Option<&Course>], since: impl Fn(Cycle) -> u64) {
+    arrays.timeline_ranks.push(0);
+    for course in courses {
+        for (begin, what) in course.iter().flat_map(|course| course.activities()) {
+            arrays.timeline_begin.push(since(begin));
+            arrays.timeline_activity.push(what);
+        }
+        arrays.timeline_ranks.push(arrays.timeline_begin.len() as u64);
     }
 }
 

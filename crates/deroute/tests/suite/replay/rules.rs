@@ -186,6 +186,24 @@ fn the_time_of_a_rank_is_divided() {
     }
 }
 
+/// When each rank does what, if that is asked for.
+#[test]
+fn the_course_of_a_rank_is_kept() {
+    let trace = mpi(&["100 0 recv 1 50 0 0\n0 0 barrier 0", "900 0 ssend 0 50 0 0\n0 0 barrier 0"]);
+    let outcome = completed(&spec(&trace, "timeline = true"));
+    let arrays = &job(&outcome).arrays;
+    let asked = (A + 1) * 2;
+    let (sent, received) = (900 + asked + 50, 900 + asked + A + 50);
+    assert_eq!(arrays.timeline_ranks, [0, 3, 6]);
+    assert_eq!(arrays.timeline_activity, [0, 2, 1, 0, 3, 1]);
+    assert_eq!(arrays.timeline_begin, [0, 100, received, 0, 900, sent]);
+    // What lasts until the next one begins, and at last until the rank ends, is what was counted.
+    let begin = |at: usize| arrays.timeline_begin[at];
+    assert_eq!(begin(2) - begin(1), arrays.rank_receive[0]);
+    assert_eq!(arrays.rank_end[0] - begin(2), arrays.rank_collective[0]);
+    assert!(job(&completed(&spec(&trace, ""))).arrays.timeline_ranks.is_empty());
+}
+
 #[test]
 fn nothing_is_a_message_as_well() {
     let trace = mpi(&["0 0 send 1 0 0 0", "0 0 recv 0 0 0 0"]);
