@@ -45,8 +45,9 @@ def test_every_command_of_the_guide_works(tmp_path: Path, monkeypatch: pytest.Mo
             assert result.exit_code == 0, f"{command}: {result.output}"
         else:
             subprocess.run([program, *arguments], check=True)
-    for picture in ("matrix.png", "timeline.png", "runs/heat/slowdown.png", "runs/heat/ranks.png"):
-        assert (tmp_path / picture).stat().st_size > 1000
+    figures = [f"runs/heat/{name}.png" for name in ("slowdown", "gantt", "ranks")]
+    for written in ("matrix.png", "timeline.png", *figures, "heat.json"):
+        assert (tmp_path / written).stat().st_size > 1000
     results = deroute.load_results("runs/heat")
     assert results.missing == []
     assert results.frame["relative.slowdown"].min() >= 1

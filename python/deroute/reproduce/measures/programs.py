@@ -75,7 +75,7 @@ def mean_slowdown_ratio(
 
 def _mean_slowdown(evidence: Evidence, of: str, where: Labels, axis: str) -> Estimate:
     rows = _rows(evidence.of(of), where)
-    unfinished = rows.filter(pl.col("state") != "completed")
+    unfinished = rows.filter(pl.col("verdict.state") != "completed")
     if not unfinished.is_empty():
         names = ", ".join(str(label) for label in unfinished[axis].unique())
         raise NotSettledError(f"not at its end within the limit: {names}")
