@@ -55,34 +55,39 @@ pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, 
     if let Some(series) = &mut outcome.pauses {
         pauses(&dict, series)?;
     }
-    for job in outcome.workload.iter_mut().flat_map(|workload| &mut workload.jobs) {
-        let JobArrays {
-            iteration_end,
-            rank_end,
-            rank_computed,
-            rank_collective,
-            rank_receive,
-            rank_send,
-            rank_wait,
-            timeline_ranks,
-            timeline_begin,
-            timeline_activity,
-        } = std::mem::take(&mut job.arrays);
-        let at = |name: &str| format!("jobs.{}.{name}", job.name);
-        vector(&dict, &at("iteration_end"), iteration_end)?;
-        vector(&dict, &at("rank_end"), rank_end)?;
-        vector(&dict, &at("rank_computed"), rank_computed)?;
-        vector(&dict, &at("rank_collective"), rank_collective)?;
-        vector(&dict, &at("rank_receive"), rank_receive)?;
-        vector(&dict, &at("rank_send"), rank_send)?;
-        vector(&dict, &at("rank_wait"), rank_wait)?;
-        if !timeline_ranks.is_empty() {
-            vector(&dict, &at("timeline_ranks"), timeline_ranks)?;
-            vector(&dict, &at("timeline_begin"), timeline_begin)?;
-            vector(&dict, &at("timeline_activity"), timeline_activity)?;
-        }
+    for each in outcome.workload.iter_mut().flat_map(|workload| &mut workload.jobs) {
+        job(&dict, &each.name, &mut each.arrays)?;
     }
     Ok(dict)
+}
+
+fn job(dict: &Bound<'_, PyDict>, job: &str, arrays: &mut JobArrays) -> PyResult<()> {
+    let JobArrays {
+        iteration_end,
+        rank_end,
+        rank_computed,
+        rank_collective,
+        rank_receive,
+        rank_send,
+        rank_wait,
+        timeline_ranks,
+        timeline_begin,
+        timeline_activity,
+    } = std::mem::take(arrays);
+    let at = |name: &str| format!("jobs.{}.{name}", job);
+    vector(dict, &at("iteration_end"), iteration_end)?;
+    vector(dict, &at("rank_end"), rank_end)?;
+    vector(dict, &at("rank_computed"), rank_computed)?;
+    vector(dict, &at("rank_collective"), rank_collective)?;
+    vector(dict, &at("rank_receive"), rank_receive)?;
+    vector(dict, &at("rank_send"), rank_send)?;
+    vector(dict, &at("rank_wait"), rank_wait)?;
+    if !timeline_ranks.is_empty() {
+        vector(dict, &at("timeline_ranks"), timeline_ranks)?;
+        vector(dict, &at("timeline_begin"), timeline_begin)?;
+        vector(dict, &at("timeline_activity"), timeline_activity)?;
+    }
+    Ok(())
 }
 
 fn series(dict: &Bound<'_, PyDict>, name: &str, columns: &mut SeriesColumns) -> PyResult<()> {
