@@ -26,7 +26,7 @@ def evidence(state: str = "completed") -> Evidence:
         "routing": ["a"] * 4 + ["b"] * 4,
         "application": ["x", "x", "y", "y"] * 2,
         "seed": [1, 2] * 4,
-        "state": ["completed"] * 7 + [state],
+        "verdict.state": ["completed"] * 7 + [state],
         "relative.slowdown": [1.0, 1.5, 2.0, 2.5, 2.0, 3.0, 4.0, 5.0],
     }
     study = Study({}, pl.DataFrame(frame), [], "0")
