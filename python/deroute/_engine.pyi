@@ -34,7 +34,12 @@ class SimulationError(RuntimeError):
 
 def check(
     spec: str,
-) -> tuple[int, int | None, int, tuple[int, int, int] | None, list[tuple[str, int]]]: ...
+) -> tuple[
+    tuple[int, int, int, int | None],
+    int,
+    tuple[int, int, int] | None,
+    list[tuple[str, int]],
+]: ...
 def simulate(
     spec: str,
     threads: int = 1,

@@ -20,10 +20,16 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What a simulation takes."""
+    """What a simulation takes. What is likely is within 30% of what runs have taken
+    (`tools/memory.py`), Python and the code of the engine beside.
+    """
 
     #: Memory at once, in bytes.
     fixed_bytes: int
+    #: What it is likely to take while the network keeps up with its traffic, in bytes.
+    flowing_bytes: int
+    #: The same beyond saturation, when the queues of the sources have filled.
+    saturated_bytes: int
     #: With every queue full; None if a queue is unlimited.
     worst_bytes: int | None
     #: Phits of all messages of the workload: what the time of a run follows.
@@ -36,8 +42,8 @@ class Footprint:
     @classmethod
     def of(cls, text: str) -> Footprint:
         """Of a canonical spec."""
-        fixed, worst, phits, times, filled = _engine.check(text)
-        return cls(fixed, worst, phits, None if times is None else Ramp(*times), tuple(filled))
+        memory, phits, times, filled = _engine.check(text)
+        return cls(*memory, phits, None if times is None else Ramp(*times), tuple(filled))
 
 
 def check(spec: Mapping[str, Any] | Path | str) -> Footprint:

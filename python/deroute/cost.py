@@ -19,6 +19,8 @@ _PROBES = 4
 _PROBE_SECONDS = 1.0
 #: Seconds to draw a figure in all formats, roughly.
 FIGURE_SECONDS = 1.5
+#: Bytes of a process beside its points: Python, its libraries and the code of the engine.
+PROCESS_BYTES = 80_000_000
 #: Load of which an empty network costs as much as packets do.
 _IDLE = 0.05
 #: Cycles of the engine's defaults.
@@ -46,16 +48,18 @@ def cycles(spec: Mapping[str, Any]) -> float:
 
 
 def large(footprint: Footprint, jobs: int, available: int | None = None) -> list[Problem]:
-    """A warning if so many points at a time may need more memory than there is."""
+    """A warning if so many points at a time are likely to need more memory than there is."""
     there = memory() if available is None else available
-    least, most = footprint.fixed_bytes * jobs, footprint.worst_bytes
-    need = "a point needs" if jobs == 1 else f"{jobs} points at a time need"
-    if least > there:
-        message = f"{need} {_gigabytes(least)} before the first packet"
-    elif most is None or most * jobs <= there:
+    flowing, saturated = (
+        PROCESS_BYTES + jobs * size for size in (footprint.flowing_bytes, footprint.saturated_bytes)
+    )
+    if max(flowing, saturated) <= there:
         return []
+    need = "a point needs" if jobs == 1 else f"{jobs} points at a time need"
+    if flowing > there:
+        message = f"{need} about {_gigabytes(flowing)}"
     else:
-        message = f"{need} up to {_gigabytes(most * jobs)}"
+        message = f"{need} about {_gigabytes(saturated)} beyond saturation"
     advice = "run fewer at a time with --jobs, or let less wait in queues and buffers"
     return [Problem(f"{message}, and this machine has {_gigabytes(there)}", note=advice)]
 

@@ -91,6 +91,8 @@ def check_experiment(experiment: Experiment, known: Sequence[Problem] = ()) -> C
     worst = [each.worst_bytes for each in prints]
     largest = Footprint(
         max(each.fixed_bytes for each in prints),
+        max(each.flowing_bytes for each in prints),
+        max(each.saturated_bytes for each in prints),
         None if None in worst else max(each for each in worst if each is not None),
         max(each.message_phits for each in prints),
         filled=tuple(dict.fromkeys(entry for each in prints for entry in each.filled)),

@@ -183,7 +183,8 @@ def test_spec_errors_can_be_pickled(spec: dict[str, Any]) -> None:
 def test_check_gives_the_footprint(spec: dict[str, Any]) -> None:
     bounded = deroute.check(spec)
     assert bounded.worst_bytes is not None
-    assert 0 < bounded.fixed_bytes < bounded.worst_bytes
+    sizes = (bounded.fixed_bytes, bounded.flowing_bytes, bounded.saturated_bytes)
+    assert 0 < sizes[0] < sizes[1] < sizes[2] < bounded.worst_bytes
     del spec["network"]["nic"]
     assert deroute.check(spec).worst_bytes is None
 

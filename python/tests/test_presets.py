@@ -10,8 +10,6 @@ import pytest
 
 import deroute
 from deroute import plan, presets
-from deroute.api import Footprint
-from deroute.cost import large
 from deroute.errors import InputError
 from deroute.experiment import Experiment
 from test_cli import call
@@ -111,21 +109,3 @@ def test_a_run_keeps_what_it_was(tmp_path: Path) -> None:
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "What differs from dragonfly-5256" in page
     assert "<td>network.topology.dragonfly.p</td><td>6</td><td>1</td>" in page
-
-
-def test_more_memory_than_there_is_is_told() -> None:
-    small, unlimited = Footprint(10**6, 10**8), Footprint(10**6, None)
-    assert not large(small, 4, 10**9)
-    assert not large(unlimited, 4, 10**9)
-    (problem,) = large(Footprint(10**6, 73 * 10**9), 2, 23 * 10**9)
-    assert problem.message == "2 points at a time need up to 146.0 GB, and this machine has 23.0 GB"
-    (problem,) = large(Footprint(30 * 10**9, None), 1, 23 * 10**9)
-    assert "before the first packet" in problem.message
-
-
-def test_check_warns_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deroute.cost.memory", lambda: 10**5)
-    file = write(tmp_path, "mine.toml", 'name = "mine"\nextends = "dragonfly-5256"\n')
-    output = call("check", file, "--no-probe").output
-    assert "warning: a point needs" in output
-    assert "--jobs" in output

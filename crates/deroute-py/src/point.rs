@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use deroute::{Progress, RunError, RunOptions, Simulation};
+use deroute::{Footprint, Progress, RunError, RunOptions, Simulation};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,11 +13,12 @@ use crate::{arrays, errors};
 /// Signals are checked and the caller is told at most this often.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Memory in bytes, phits of all messages, the times of [`check`], and what was left to the engine.
-type Known = (u64, Option<u64>, u64, Option<(u64, u64, u64)>, Vec<(String, u32)>);
+/// Memory in bytes: empty, flowing, saturated, at the most; phits of all messages, the times of [`check`], and what was left to the engine.
+type Known = ((u64, u64, u64, Option<u64>), u64, Option<(u64, u64, u64)>, Vec<(String, u32)>);
 
 /// Builds the network of `spec` (JSON) without simulating it. Returns the bytes of memory that it
-/// takes at once, those with every queue full (`None` if a queue is unlimited), the phits of
+/// takes at once, is likely to take while it keeps up and beyond saturation, and takes with every queue full
+/// (`None` if a queue is unlimited); the phits of
 /// all messages, where the spec fixes a warm-up, the cycles that it lasts, those of a round trip,
 /// and those in which a link fills the largest buffer, and the paths and values of what the spec leaves to the
 /// engine.
@@ -29,7 +30,9 @@ pub fn check(py: Python<'_>, spec: &str) -> PyResult<Known> {
     let worst_bytes = Some(footprint.worst_bytes).filter(|bytes| *bytes < u64::MAX);
     let times = simulation.ramp().map(|ramp| (ramp.warmup, ramp.round_trip, ramp.fill));
     let filled = simulation.filled().to_vec();
-    Ok((footprint.fixed_bytes, worst_bytes, footprint.message_phits, times, filled))
+    let Footprint { fixed_bytes, flowing_bytes, saturated_bytes, message_phits, .. } = footprint;
+    let bytes = (fixed_bytes, flowing_bytes, saturated_bytes, worst_bytes);
+    Ok((bytes, message_phits, times, filled))
 }
 
 /// Simulates `spec` (JSON) without holding the GIL. Returns the outcome's scalars as JSON and its

@@ -116,6 +116,38 @@ fn pausing_networks() -> Vec<(String, Spec)> {
     ]
 }
 
+/// Networks whose outputs have no end, where only the hosts and the time say how much there can be.
+fn unlimited_outputs() -> Vec<(String, Spec)> {
+    let spec = |switch: &str, link: Option<&str>| {
+        let spec = with(dragonfly(3, "{ minimal = {} }"), |spec| {
+            spec.network.flow_control =
+                value("{ pfc = { response = 0, frame = 4, lossy = true } }");
+            spec.network.nic.link = link.map(value);
+            spec.network.switch = value(switch);
+        });
+        (format!("{switch}, link of hosts: {link:?}"), spec)
+    };
+    let iboq = "{ input_buffered_output_queued = {} }";
+    vec![
+        spec(iboq, None),
+        spec(iboq, Some("{ buffer = 200 }")),
+        spec("{ output_queued = {} }", None),
+        spec("{ output_queued = {} }", Some("{ buffer = 200 }")),
+    ]
+}
+
+/// What has no end for a packet has one for a run.
+#[test]
+fn unlimited_outputs_have_a_bound() {
+    for (name, spec) in unlimited_outputs() {
+        let spec = overloaded(&spec);
+        let simulation = Simulation::build(&spec).unwrap_or_else(|error| panic!("{error}"));
+        // 342 hosts, 2,000 cycles, and no more than a packet a cycle, for which there is room twice.
+        let worst = simulation.footprint().worst_bytes;
+        assert!(worst < 342 * 2_000 * 1_000, "{name}: {worst}");
+    }
+}
+
 /// A network whose pauses are recorded in time.
 fn sampled_pfc() -> Spec {
     with(dragonfly(3, "{ minimal = {} }"), |spec| {
@@ -334,6 +366,7 @@ fn a_full_network_takes_no_more_than_the_worst() {
     };
     let mut networks: Vec<_> = networks().iter().map(full).collect();
     networks.extend(busy_programs());
+    networks.extend(unlimited_outputs().iter().map(full));
     let (mut table, mut wrong) = (String::new(), 0);
     for (name, spec) in networks {
         let simulation = Simulation::build(&spec).unwrap_or_else(|error| panic!("{error}"));

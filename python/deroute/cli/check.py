@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 
 from deroute import cost, plan, runner
+from deroute.api import Footprint
 from deroute.cli import app
 from deroute.experiment import Experiment
 from deroute.machine import cores
@@ -45,8 +46,7 @@ def check(
             f"{len(checked.references)} more points; {_state(done, len(todo) - left)}"
         )
     rows |= {
-        "memory": f"{app.megabytes(checked.footprint.fixed_bytes)} per point empty, at most "
-        f"{app.megabytes(checked.footprint.worst_bytes)}; {jobs} at a time",
+        "memory": _memory(checked.footprint, jobs),
         "figures": ", ".join(str(figure["name"]) for figure in experiment.figures) or "none",
         "results": str(where),
     }
@@ -64,6 +64,15 @@ def check(
     app.out().print(f"{file}: valid")
     app.out().print(table)
     app.warn([*checked.warnings, *cost.large(checked.footprint, jobs)])
+
+
+def _memory(footprint: Footprint, jobs: int) -> str:
+    """Of the largest point: what is likely, and what is possible."""
+    flowing, saturated = footprint.flowing_bytes, footprint.saturated_bytes
+    text = f"about {app.megabytes(flowing)} per point"
+    if saturated > flowing:
+        text += f" while the network keeps up, {app.megabytes(saturated)} beyond saturation"
+    return f"{text}; at most {app.megabytes(footprint.worst_bytes)}; {jobs} at a time"
 
 
 def _filled(entries: Sequence[tuple[str, int]]) -> str:

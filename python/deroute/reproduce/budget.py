@@ -26,8 +26,8 @@ class Budget:
     cycles: float
     #: Seconds of one core for them.
     cpu_seconds: float
-    #: Bytes of the largest point, empty and with every queue full; None without a limit.
-    fixed_bytes: int
+    #: Bytes of the largest point, beyond saturation and with every queue full (or without limit).
+    saturated_bytes: int
     worst_bytes: int | None
 
 
@@ -42,7 +42,7 @@ def budget(document: Mapping[str, Any], directory: Path) -> Budget:
         left=len(left),
         cycles=sum(cost.cycles(point.spec) for point in synthetic),
         cpu_seconds=cost.probe_seconds(left, checked.weights, cores())[0],
-        fixed_bytes=checked.footprint.fixed_bytes,
+        saturated_bytes=checked.footprint.saturated_bytes,
         worst_bytes=checked.footprint.worst_bytes,
     )
 
@@ -51,7 +51,7 @@ def table(budgets: list[Budget]) -> Table:
     """A row for each experiment, and their sum."""
     shown = Table(box=None, header_style="bold")
     shown.add_column("experiment", overflow="fold")
-    for name in ("points", "to run", "Mcycles", "CPU h", "MB a point", "at most MB"):
+    for name in ("points", "to run", "Mcycles", "CPU h", "about MB a point", "at most MB"):
         shown.add_column(name, justify="right", no_wrap=True)
     whole = Budget(
         name="all",
@@ -59,7 +59,7 @@ def table(budgets: list[Budget]) -> Table:
         left=sum(each.left for each in budgets),
         cycles=sum(each.cycles for each in budgets),
         cpu_seconds=sum(each.cpu_seconds for each in budgets),
-        fixed_bytes=max((each.fixed_bytes for each in budgets), default=0),
+        saturated_bytes=max((each.saturated_bytes for each in budgets), default=0),
         worst_bytes=_worst(budgets),
     )
     for each in (*budgets, whole):
@@ -69,7 +69,7 @@ def table(budgets: list[Budget]) -> Table:
             f"{each.left:,}",
             f"{each.cycles / 1e6:,.3f}",
             f"{each.cpu_seconds / 3600:,.3f}",
-            f"{each.fixed_bytes / 1e6:,.0f}",
+            f"{each.saturated_bytes / 1e6:,.0f}",
             "no limit" if each.worst_bytes is None else f"{each.worst_bytes / 1e6:,.0f}",
             style="bold" if each is whole else "",
         )

@@ -21,6 +21,7 @@ use super::machines::{Choice, Ethernet, EthernetVoq, General, Plain, PlainEthern
 use super::matching::islip_footprint;
 use super::model::{Model, QueuePlan, pause_rows};
 use super::partition::Partition;
+use super::population::Population;
 use super::run::partitions;
 use crate::ids::RouterId;
 use crate::outcome::{PauseRow, QueuePlace};
@@ -28,7 +29,6 @@ use crate::probe::PathKind;
 use crate::probe::collect::{Batch, batches, histogram};
 use crate::probe::messages::Record;
 use crate::spec::Sensing;
-use crate::switch::Crossbar;
 use crate::workload::process::{Course, Process};
 
 /// Memory that a run needs, in bytes, with default [`RunOptions`], and the tables of paths of a graph. What a
@@ -37,6 +37,10 @@ use crate::workload::process::{Course, Process};
 pub struct Footprint {
     /// Before the first packet.
     pub fixed_bytes: u64,
+    /// As a run is likely to take while the network keeps up with its traffic.
+    pub flowing_bytes: u64,
+    /// As a run is likely to take beyond saturation, once the queues of all sources are full.
+    pub saturated_bytes: u64,
     /// With every injection queue and buffer full; `u64::MAX` if injection queues are unlimited. What
     /// checks and most probes record is not counted (of probes, queues and pauses are), nor messages of a program that is more than
     /// an iteration ahead of their arrival, nor packets that wait at their hosts for an earlier one.
@@ -57,12 +61,20 @@ pub(crate) fn of(model: &Arc<Model>) -> Footprint {
         + parts.len() as u64 * partition(model)
         + parts.iter().map(|part| hosts(model, part)).sum::<u64>()
         + records(model);
-    let worst = match moving(model, &all, parts.len() as u64) {
-        Some(moving) => fixed.saturating_add(moving).saturating_add(growing(model)),
-        None => u64::MAX,
-    };
+    let parts = parts.len() as u64;
+    let worst = Population::most(model, &all).map_or(u64::MAX, |there| {
+        let moving = moving(model, &all, parts, &there);
+        fixed.saturating_add(moving).saturating_add(growing(model))
+    });
+    let with = |there| fixed.saturating_add(likely(model, &all, parts, &there)).min(worst);
     let message_phits = model.jobs.as_ref().map_or(0, |jobs| jobs.work().1);
-    Footprint { fixed_bytes: fixed, worst_bytes: worst, message_phits }
+    Footprint {
+        fixed_bytes: fixed,
+        flowing_bytes: with(Population::flowing(model, &all)),
+        saturated_bytes: with(Population::saturated(model, &all)),
+        worst_bytes: worst,
+        message_phits,
+    }
 }
 
 /// Bytes of so many things.
@@ -208,11 +220,9 @@ fn interfaces(model: &Model, part: &Extent) -> u64 {
         + bytes::<u32>(grown(part.hosts))
 }
 
-/// What packets take besides, at the most; none if injection queues have no end. `parts` are the
-/// partitions.
-fn moving(model: &Model, all: &Extent, parts: u64) -> Option<u64> {
-    let traffic = Traffic::of(model, all)?;
-    let Traffic { packets, flights, crossing } = traffic;
+/// What so many packets take besides, in so many partitions.
+fn moving(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
+    let Population { packets, flights, crossing, .. } = *there;
     let horizon = model.horizon();
     // A vector that grows has up to twice the room that it needs.
     let slot = 2 * size_of::<Slot>() as u64;
@@ -226,9 +236,8 @@ fn moving(model: &Model, all: &Extent, parts: u64) -> Option<u64> {
         Wheel::<Flight>::most_bytes(parts, horizon, flights),
         Wheel::<Signal>::most_bytes(parts, horizon, crossing),
         Wheel::<Signal>::most_bytes(parts, horizon, delayed),
-        // An input that waits for several things wakes up for each of them; a rank has two events.
-        Wheel::<u32>::most_bytes(parts, horizon, 4 * all.ports),
-        Wheel::<u32>::most_bytes(parts, horizon, 3 * all.hosts),
+        Wheel::<u32>::most_bytes(parts, horizon, there.ports),
+        Wheel::<u32>::most_bytes(parts, horizon, there.hosts),
         Wheel::<u32>::most_bytes(parts, horizon, messages_of_agents(model)),
         crossing.saturating_mul(mails * (size_of::<(Flight, u32, Signal)>() as u64 + cargo)),
         lists(model, all, parts),
@@ -238,56 +247,36 @@ fn moving(model: &Model, all: &Extent, parts: u64) -> Option<u64> {
         Entropies::most_bytes(model, all.hosts.saturating_mul(all.hosts), packets),
         Receivers::most_bytes(model, all.hosts.saturating_mul(all.hosts), packets),
     ];
-    Some(all.into_iter().fold(0, u64::saturating_add))
+    all.into_iter().fold(0, u64::saturating_add)
 }
 
-/// What is in the network.
-struct Traffic {
-    packets: u64,
-    /// Packets whose heads are between two routers, or behind a crossbar.
-    flights: u64,
-    /// Packets granted within the latency of a link, during which partitions may run alone: as many are in
-    /// the mail, and as many signals of flow control on their way.
-    crossing: u64,
-}
+/// What a vector that has grown leaves behind of its former self, for which the system has given room.
+const GROWN: f64 = 1.2;
 
-impl Traffic {
-    /// As much as there can be.
-    fn of(model: &Model, all: &Extent) -> Option<Self> {
-        let smallest = u64::from(model.packet_sizes().0);
-        let in_network = all.memory.div_ceil(smallest);
-        let queue = match &model.jobs {
-            Some(_) if model.traffic.is_silent() => model.nic_queue(),
-            _ => model.injection_queue,
-        };
-        if queue == u32::MAX {
-            return None;
-        }
-        let classes = u64::from(model.flows.classes());
-        let queued = u64::from(queue).div_ceil(smallest);
-        let injecting = (all.hosts * classes).saturating_mul(queued);
-        let mut packets = in_network.saturating_add(injecting);
-        if let Some(jobs) = model.jobs.as_ref().filter(|_| model.traffic.is_silent()) {
-            // Every message has at most one packet that is not full.
-            let (messages, phits) = jobs.work();
-            let full = packets.min(phits) / u64::from(jobs.packet);
-            packets = packets.min(full.saturating_add(messages));
-        }
-        // Packets follow each other on a link, and leave an input as fast as the crossbar lets them.
-        let latency = u64::from(model.classes.iter().map(|c| c.latency).max().unwrap_or(0));
-        let speed = match model.crossbar {
-            Crossbar::Speed(speed) => u64::from(speed),
-            Crossbar::Ideal => smallest,
-        };
-        let per_link = |cycles: u64| all.links.saturating_mul(cycles / smallest + 2);
-        let crossing = in_network.min(per_link(latency * speed));
-        let departed = per_link(model.horizon().into());
-        let entering = match model.host_latency {
-            0 => 0,
-            latency => injecting.min(all.hosts * (u64::from(latency) + 1)),
-        };
-        Some(Self { packets, flights: packets.min(departed.saturating_add(entering)), crossing })
-    }
+/// What so many packets are likely to take besides. Memory that nobody has touched does not count.
+fn likely(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
+    let Population { packets, flights, crossing, ports, hosts } = *there;
+    let requested = if model.on_arrival { size_of::<OutputRequest>() as u64 } else { 0 };
+    let cargo = if model.loads_packets() { size_of::<(Cargo, u32)>() as u64 } else { 0 };
+    let latency = model.classes.iter().map(|class| class.latency).max().unwrap_or(0);
+    let ahead = u64::from(model.pipeline + latency) + u64::from(model.packet_sizes().1);
+    let delayed = if model.sensing == Sensing::Both { 0 } else { flights };
+    let mail = if parts > 1 { size_of::<(Flight, u32, Signal)>() as u64 + cargo } else { 0 };
+    let moved = packets * (size_of::<Slot>() as u64 + requested + cargo)
+        + Wheel::<Flight>::likely_bytes(parts, ahead, flights)
+        + Wheel::<Signal>::likely_bytes(parts, ahead, crossing + delayed)
+        + Wheel::<u32>::likely_bytes(parts, ahead, ports + hosts)
+        + crossing * mail;
+    let hosts = all.hosts.saturating_mul(all.hosts);
+    let others = [
+        lists(model, all, parts) / 2,
+        likely_programs(model, all),
+        if all.generators > 0 { Streams::most_bytes(model, all, parts) } else { 0 },
+        growing(model),
+        Entropies::most_bytes(model, hosts, packets),
+        Receivers::most_bytes(model, hosts, packets),
+    ];
+    others.into_iter().fold((GROWN * moved as f64) as u64, u64::saturating_add)
 }
 
 /// Messages of routing agents that are on their way: each global port may change in every cycle.
@@ -319,6 +308,12 @@ fn lists(model: &Model, all: &Extent, parts: u64) -> u64 {
 const MESSAGE: u64 = 320;
 /// Bytes of the lists of a rank that are not empty.
 const RANK: u64 = 1024;
+
+/// What programs are likely to have under way, if half of their lists is in use.
+fn likely_programs(model: &Model, all: &Extent) -> u64 {
+    let messages = model.jobs.as_ref().map_or(0, |jobs| jobs.at_once().0);
+    programs(model, all).min(MESSAGE.saturating_mul(messages).saturating_add(RANK * all.hosts)) / 2
+}
 
 /// What programs have under way: messages of two iterations, of which one is ahead.
 fn programs(model: &Model, all: &Extent) -> u64 {

@@ -20,9 +20,11 @@ mod machines;
 mod matching;
 mod model;
 mod partition;
+mod population;
 mod ramp;
 mod run;
 mod sensed;
+mod survey;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

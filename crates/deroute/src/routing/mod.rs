@@ -29,6 +29,7 @@ pub use hooks::{Routing, Wrapper};
 pub use ladder::{Hop, Ladder, VcNeed};
 pub use reach::destinations;
 pub use trace::trace;
+pub(crate) use trace::walk;
 
 use crate::catalogue::catalogue;
 use crate::ids::{Cycle, PortId, RouterId, VcId};

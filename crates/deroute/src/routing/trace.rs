@@ -1,6 +1,6 @@
 //! The path of a single packet through an empty network.
 
-use super::{Header, Hop, Plan, Queues, RouterView};
+use super::{Header, Hop, Plan, Queues, RouterView, Routing};
 use crate::ids::{HostId, PortId, RouterId, VcId};
 use crate::queuing::Flows;
 use crate::rng::{Owner, Stream};
@@ -31,6 +31,17 @@ pub fn trace(
     seed: u64,
 ) -> Option<Vec<(RouterId, Hop)>> {
     let mut agent = (plan.agent)(RouterId(0), topology.routers());
+    walk(&mut *agent, flows, topology, (from, to), seed)
+}
+
+/// The same with an agent that is there already.
+pub(crate) fn walk(
+    agent: &mut dyn Routing,
+    flows: &Flows,
+    topology: &dyn Topology,
+    (from, to): (HostId, HostId),
+    seed: u64,
+) -> Option<Vec<(RouterId, Hop)>> {
     let mut header = Header::new(topology.router_of(to));
     let (mut at, mut input) = (topology.router_of(from), topology.port_of(from));
     let mut vc = VcId(flows.class(from, to));

@@ -257,6 +257,14 @@ impl Workload {
         self.all().map(sizes).reduce(wider).unwrap_or((1, 1))
     }
 
+    /// Mean size of a packet in phits; each traffic counts as it is offered in the beginning.
+    pub(crate) fn mean_size(&self) -> f64 {
+        let loads = || self.all().map(|own| (own.phases[0].load, own.sizes.mean()));
+        let (load, phits) =
+            loads().fold((0.0, 0.0), |sum, (load, mean)| (sum.0 + load / mean, sum.1 + load));
+        if load > 0.0 { phits / load } else { self.sizes.mean() }
+    }
+
     /// Does nobody ever send anything?
     pub fn is_silent(&self) -> bool {
         self.all().flat_map(|own| &own.phases).all(|phase| matches!(phase.pace, Pace::Silent))

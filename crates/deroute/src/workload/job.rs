@@ -246,6 +246,27 @@ impl Job {
         let times = u64::from(self.iterations());
         (self.work.0.saturating_mul(times), self.work.1.saturating_mul(times))
     }
+
+    /// Messages and phits that are likely to be under way at a time: what all ranks send before they wait, if they do
+    /// as the first one; of a trace as many messages as are kept in a queue.
+    pub(crate) fn at_once(&self) -> (u64, u64) {
+        let (ranks, (messages, phits)) = (u64::from(self.ranks()), self.work());
+        if self.steps() == 0 {
+            let kept = messages.min(256 * ranks);
+            return (kept, phits / messages.max(1) * kept);
+        }
+        let (mut most, mut sent) = ((0_u64, 0_u64), (0, 0));
+        for step in 0..self.steps() {
+            for op in (0..).map_while(|index| self.op(0, 0, step, index)) {
+                match op {
+                    Op::Send { phits, .. } => sent = (sent.0 + 1, sent.1 + u64::from(phits)),
+                    _ => sent = (0, 0),
+                }
+                most = (most.0.max(sent.0), most.1.max(sent.1));
+            }
+        }
+        (messages.min(most.0.saturating_mul(ranks)), phits.min(most.1.saturating_mul(ranks)))
+    }
 }
 
 impl Protocol {

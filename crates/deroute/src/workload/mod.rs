@@ -120,7 +120,16 @@ impl Jobs {
 
     /// Messages and phits of all jobs.
     pub fn work(&self) -> (u64, u64) {
-        let all = self.jobs.iter().map(Job::work);
-        all.fold((0, 0), |(a, b), (c, d)| (a.saturating_add(c), b.saturating_add(d)))
+        sum(self.jobs.iter().map(Job::work))
     }
+
+    /// Messages and phits that are likely to be under way at a time.
+    pub(crate) fn at_once(&self) -> (u64, u64) {
+        sum(self.jobs.iter().map(Job::at_once))
+    }
+}
+
+/// As large as a number can be, if it is larger.
+fn sum(all: impl Iterator<Item = (u64, u64)>) -> (u64, u64) {
+    all.fold((0, 0), |(a, b), (c, d)| (a.saturating_add(c), b.saturating_add(d)))
 }

@@ -87,6 +87,13 @@ impl<T: Copy + Default> Wheel<T> {
         (2 * chunks).saturating_mul(size * size_of::<T>() as u64 + 4)
     }
 
+    /// Bytes that so many events in the next cycles take besides in all of some wheels, if half of the last
+    /// chunk of each bucket is used.
+    pub(crate) fn likely_bytes(wheels: u64, cycles: u64, events: u64) -> u64 {
+        let begun = events.min(wheels * cycles) * u64::from(Chunks::<T>::SIZE / 2);
+        (events + begun) * size_of::<T>() as u64
+    }
+
     /// A wheel for events at most `horizon` cycles ahead.
     pub(crate) fn new(horizon: Cycle) -> Self {
         let slots = slots(horizon);
