@@ -182,7 +182,11 @@ LATER = {
         fat_tree(9, 3, 1.0, 8000, routing={"mod_k": {}}, pattern={"permutation": {"seed": 8}})
     ),
     "pairwise exchange on a HyperX": Point(
-        program(hyperx([8, 8], 0.0, queue=640), 512, {"pairwise": {"size": 20}})
+        program(
+            hyperx([8, 8], 0.0, queue=640),
+            512,
+            {"collective": {"kind": "all_to_all", "algorithm": "pairwise", "size": 20}},
+        )
     ),
     "ring on a Dragonfly": Point(
         program(dragonfly(5, 0.0, queue=1000), 2000, {"ring": {"size": 40_000}})

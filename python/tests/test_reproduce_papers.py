@@ -88,7 +88,6 @@ def test_the_thesis_covers_chapters_2_and_3() -> None:
         ("hyperx", "2-scalability", 0),
         ("cee", "4-model", 1),
         ("cee", "2-cee", 0),
-        ("cee", "5-traces", 0),
     ],
 )
 def test_a_sample_of_the_claims_is_reproduced(

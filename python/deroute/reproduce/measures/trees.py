@@ -25,30 +25,15 @@ def port_destinations(
     evidence: Evidence,
     routing: str,
     column: str,
-    resort: bool = False,
     topology: Mapping[str, Any] | None = None,
 ) -> list[Estimate]:
     """Mean over the ports of a level of the destinations that are routed through a port.
 
     `column` is "S1U" for the ports that lead up from level 1, "S3D" for those down from level 3,
     "EU" for those of the hosts. What the routing does is asked of the engine's implementation: with
-    each port in turn the only one with an empty queue; with `resort` while all others are full, so
-    that what is chosen only when nothing else is left counts as well.
+    each port in turn the only one with an empty queue.
     """
-    return [Estimate(float(_counts(evidence, routing, column, resort, topology).mean()))]
-
-
-def used_port_destinations(
-    evidence: Evidence,
-    routing: str,
-    column: str,
-    resort: bool = False,
-    topology: Mapping[str, Any] | None = None,
-) -> list[Estimate]:
-    """The same for the ports that are used, and how many ports there are for each of them."""
-    counts = _counts(evidence, routing, column, resort, topology)
-    used = counts[counts > 0]
-    return [Estimate(float(used.mean())), Estimate(len(counts) / len(used))]
+    return [Estimate(float(_counts(evidence, routing, column, topology).mean()))]
 
 
 def paths_between(evidence: Evidence, topology: Mapping[str, Any]) -> list[Estimate]:
@@ -139,7 +124,6 @@ def _counts(
     evidence: Evidence,
     routing: str,
     column: str,
-    resort: bool,
     topology: Mapping[str, Any] | None,
 ) -> NDArray[Any]:
     paths: dict[str, Any] = {} if topology is None else {"network__topology": topology}
@@ -147,7 +131,7 @@ def _counts(
     wiring = evidence.wiring(spec)
     if wiring.tree is None:
         raise NotSettledError("the topology is no fat tree")
-    counts = evidence.destinations(spec, None if resort else _SOME)
+    counts = evidence.destinations(spec, _SOME)
     if column == "EU":
         # A host sends to all that packets arrive at, but not to itself.
         arrived = counts[wiring.link_class == HOST_PORT].sum()
@@ -164,7 +148,6 @@ def _counts(
 
 MEASURES = (
     port_destinations,
-    used_port_destinations,
     paths_between,
     subtrees,
     hot_residues,
