@@ -122,7 +122,7 @@ fn unlimited_outputs() -> Vec<(String, Spec)> {
         let spec = with(dragonfly(3, "{ minimal = {} }"), |spec| {
             spec.network.flow_control =
                 value("{ pfc = { response = 0, frame = 4, lossy = true } }");
-            spec.network.nic.link = link.map(value);
+            (spec.network.nic.latency, spec.network.nic.link) = (5.into(), link.map(value));
             spec.network.switch = value(switch);
         });
         (format!("{switch}, link of hosts: {link:?}"), spec)
