@@ -16,6 +16,7 @@ from deroute.economics.comparison import spec_for
 from deroute.errors import InputError
 from deroute.files import read_document
 from deroute.tables import files, openflow, rows
+from deroute.tables.addresses import ADDRESSINGS
 from deroute.tables.compiler import Compiler
 from deroute.tables.fabric import Fabric
 from test_tables import CLOS, DRAGONFLY, LATTICE, NETWORKS
@@ -61,25 +62,89 @@ def test_compiled_tables_route_as_the_algorithm(
     assert _engine.paths(spec_for(topology, table), pairs, 1) == expected
 
 
-@pytest.mark.parametrize("topology", [DRAGONFLY, TREE])
-def test_compiled_mar_bp_gives_the_bytes_of_the_algorithm(
-    topology: dict[str, Any], tmp_path: Path
-) -> None:
-    spec = json.loads(spec_for(topology))
+def paused_spec(topology: Mapping[str, Any]) -> dict[str, Any]:
+    """A network whose outputs are paused."""
+    spec: dict[str, Any] = json.loads(spec_for(topology))
     for link in spec["network"]["links"].values():
-        link.update(latency=10, vcs=4, buffer=150)
+        link.update(latency=10, vcs=5, buffer=150)
     spec["network"]["flow_control"] = {"pfc": {"response": 0, "frame": 4, "xoff": 40, "xon": 20}}
     spec["traffic"] = {"load": 0.9, "packet_size": 4, "pattern": {"permutation": {"seed": 3}}}
     spec["run"] = {"warmup": 300, "measure": 1500}
-    compiler = compiler_of(topology, "mar-bp", "compact")
-    table = table_of(compiler, tmp_path / "rules.csv", detours=topology is DRAGONFLY)
+    return spec
+
+
+ROW = {"hyperx": {"widths": [4], "hosts": 6}}
+SQUARE = {"hyperx": {"widths": [4, 4], "hosts": 3}}
+#: More hosts than global ports, some of which are spare.
+SPARE = {"dragonfly": {"p": 4, "a": 4, "h": 3, "groups": 5}}
+
+
+@pytest.mark.parametrize(
+    ("topology", "addressing"),
+    [
+        (DRAGONFLY, "compact"),
+        (SPARE, "per-group"),
+        (TREE, "compact"),
+        (ROW, "compact"),
+        *((topology, each) for topology in (SQUARE, LATTICE) for each in ADDRESSINGS[:-1]),
+    ],
+)
+def test_compiled_mar_bp_gives_the_bytes_of_the_algorithm(
+    topology: dict[str, Any], addressing: str, tmp_path: Path
+) -> None:
+    spec = paused_spec(topology)
+    compiler = compiler_of(topology, "mar-bp", addressing)
+    table = table_of(compiler, tmp_path / "rules.csv", detours=topology is not TREE)
     found = []
     for routing in ({"mar_bp": {}}, table):
         scalars, arrays = _engine.simulate(json.dumps(spec | {"routing": routing}))
         outcome = json.loads(scalars)
-        assert outcome["adaptation"]["counts"]["diverted"] > 0
+        # The links of a row end at the hosts, which take what comes: nobody is told to be silent.
+        acted = "decided" if topology is ROW else "diverted"
+        assert outcome["adaptation"]["counts"][acted] > 0
         found.append((outcome, {name: array.tolist() for name, array in arrays.items()}))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("topology", [SQUARE, LATTICE])
+def test_dimensions_in_any_order_are_a_table(topology: dict[str, Any], tmp_path: Path) -> None:
+    """Thesis 4.5.2: without a rule more, and a VC for each hop."""
+    compiler = compiler_of(topology, "mar-bp", "compact")
+    table = table_of(compiler, tmp_path / "rules.csv", count_hops=True)
+    spec = paused_spec(topology)
+    scalars, _ = _engine.simulate(json.dumps(spec | {"routing": table}))
+    outcome = json.loads(scalars)
+    assert outcome["adaptation"]["counts"]["diverted"] > 0
+    assert outcome["packets"]["delivered"] > 0
+    # While nothing is paused, the first dimension is corrected first.
+    pairs = list(permutations(range(compiler.fabric.hosts), 2))
+    paths = [
+        _engine.paths(json.dumps(spec | {"routing": each}), pairs, 1)
+        for each in (table, {"minimal": {}})
+    ]
+    ports = [[[hop[:2] for hop in path or []] for path in found] for found in paths]
+    assert ports[0] == ports[1]
+
+
+def test_valiant_in_a_hyperx_takes_the_link_of_the_host(tmp_path: Path) -> None:
+    """Host i moves to coordinate i of the first dimension, where its own is another one."""
+    compiler = compiler_of(SQUARE, "valiant", "per-group")
+    table = table_of(compiler, tmp_path / "rules.csv", detours=True)
+    pairs = list(permutations(range(compiler.fabric.hosts), 2))
+    spec = json.loads(spec_for(SQUARE, table))
+    for link in spec["network"]["links"].values():
+        link["vcs"] = 4
+    detours = 0
+    for (source, target), path in zip(
+        pairs, _engine.paths(json.dumps(spec), pairs, 1), strict=True
+    ):
+        (router, host), home = divmod(source, 3), target // 3
+        assert path is not None
+        assert path[-1][:2] == (home, target % 3)
+        if router % 4 != home % 4 and router % 4 != host:
+            assert path[1][0] == router - router % 4 + host
+            detours += 1
+    assert detours > 0
 
 
 def test_valiant_takes_the_link_of_the_host(tmp_path: Path) -> None:

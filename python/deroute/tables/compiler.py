@@ -53,7 +53,7 @@ ROUTINGS = {
     "d-mod-k": _TREES,
     "s-mod-k": _TREES,
     "ecmp": _TREES,
-    "valiant": ("dragonfly",),
+    "valiant": _DIRECT,
     "mar-bp": (*_DIRECT, *_TREES),
     "qcn-switch": (*_DIRECT, *_TREES),
 }
@@ -197,8 +197,8 @@ class Compiler:
     @property
     def _in_any_order(self) -> bool:
         """Whether a packet may turn to another dimension of a HyperX where its first is paused."""
-        conditional = self.routing in _CONDITION
-        return conditional and self.addressing == "compact" and self.fabric.name == "hyperx"
+        several = self.fabric.name == "hyperx" and len(self.fabric.digits) > 1
+        return several and self.routing in _CONDITION and self.addressing == "compact"
 
     def _dimensions(self, router: int) -> Iterator[Rule]:
         """Each dimension by its own field, whatever the others are; the first comes first (4.5.2).
@@ -343,13 +343,20 @@ class Compiler:
         fabric = self.fabric
         priority = DETOUR if self.routing == "valiant" else ALTERNATIVE
         hosts = fabric.host_ports(router)
-        if fabric.name == "dragonfly":
-            ways: Sequence[int | None] = fabric.ports_of(router, "global")
-        else:
-            ways = self._rows(router, 0)
-        for host, port in zip(hosts, ways, strict=False):
+        ways = self._ways_out(router) if fabric.name == "dragonfly" else self._rows(router, 0)
+        # If there are more hosts than ways, these are taken again.
+        for host, port in zip(hosts, itertools.cycle(ways), strict=False):
             if port is not None:
                 yield Rule(priority, (port,), ANY_HOST, in_port=host)
+
+    def _ways_out(self, router: int) -> list[int | None]:
+        """The global ports of a router; in the place of a spare one, the next that is in use."""
+        fabric, found = self.fabric, list[int | None]()
+        used = fabric.ports_of(router, "global")
+        last = fabric.wiring.link_class.shape[1]
+        for place in range(last - int(fabric.parameters["h"]), last):
+            found.append(next((port for port in used if port >= place), used[0] if used else None))
+        return found
 
     def _rows(self, router: int, dim: int) -> list[int | None]:
         """Ports by the coordinate of a dimension; None for that of the switch itself."""

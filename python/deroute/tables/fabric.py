@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 #: Topologies with addresses.
 FAMILIES = ("dragonfly", "hyperx", "fat_tree", "rlft", "kary_tree", "folded_clos")
 
-#: Actions are numbers: a port, and `REMOTE` if the packet leaves its group (climbs, in a fat tree).
+#: Actions are numbers: a port, and `REMOTE` if the packet leaves its group (moves along the first
+#: dimension of a HyperX, climbs in a fat tree).
 #: `UP` stands for any of the ports that lead up.
 REMOTE, UP = 1 << 20, -1
 
@@ -214,7 +215,7 @@ class Fabric:
             copy = self.switch_at % ports.shape[1]
             mine = (found == -1) & (coordinates[dim] != own[dim])
             out = ports[coordinates[dim][mine], copy[mine]]
-            found[mine] = out + (REMOTE if dim < len(widths) - 1 else 0)
+            found[mine] = out + (REMOTE if dim == 0 else 0)
         hosts = np.repeat(found[:, None], self.hosts_per_switch, axis=1)
         hosts[found == -1] = self.host_ports(router)
         return hosts.reshape(-1)
