@@ -15,7 +15,14 @@ from deroute.experiment import Experiment
 from test_cli import call
 
 HOSTS = {
+    "ai-dragonfly-4608": 4608,
+    "ai-ethernet-2048": 2048,
+    "ai-infiniband-1024": 1024,
     "dragonfly-5256": 5256,
+    "dragonfly-5256-acor": 5256,
+    "dragonfly-5256-lian": 5256,
+    "dragonfly-5256-pb-acor": 5256,
+    "dragonfly-5256-tpr": 5256,
     "hyperx-8x8x8": 4096,
     "hyperx-8x8x8x8": 32768,
     "fat-tree-11664": 11664,
@@ -39,6 +46,53 @@ def test_networks_are_valid_and_as_large_as_they_say(name: str, tmp_path: Path) 
     output = call("topology", file, "--json").output if HOSTS[name] < 5000 else None
     assert output is None or json.loads(output)["hosts"] == HOSTS[name]
     assert set(presets.names()) == set(HOSTS)
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTS if name.startswith("ai-")])
+def test_fabrics_of_data_sheets_say_where_each_number_is_from(name: str) -> None:
+    text = (Path(presets.__file__).parent / f"{name}.toml").read_text(encoding="utf-8")
+    head = text[: text.index("[base.units]")]
+    assert "# From " in head
+    assert "# Assumed" in head
+
+
+def ports(name: str, tmp_path: Path) -> Any:
+    file = write(tmp_path, "mine.toml", f'name = "mine"\nextends = "{name}"\n')
+    return json.loads(call("topology", file, "--json").output)
+
+
+def test_fabrics_of_data_sheets_have_the_ports_of_their_switches(tmp_path: Path) -> None:
+    """As many switches and links as the sheets say, and 64 ports of each switch in use."""
+    tree = ports("ai-infiniband-1024", tmp_path)
+    assert tree["routers"] == 32 + 16
+    assert tree["links"]["level1"] == tree["links"]["host"] == 1024
+    assert ports("ai-ethernet-2048", tmp_path)["routers"] == 64 + 32
+    dragonfly = ports("ai-dragonfly-4608", tmp_path)
+    assert dragonfly["routers"] == 9 * 32
+    assert dragonfly["links"]["local"] == 9 * 32 * 31 // 2
+    assert dragonfly["links"]["global"] == 9 * 544 // 2
+
+
+@pytest.mark.parametrize(
+    ("name", "routing"),
+    [
+        ("acor", {"valiant": {"restricted": True, "recompute": True, "phase_a": {"acor": {}}}}),
+        ("pb-acor", {"piggyback": {"ugal": {"phase_a": {"acor": {}}}}}),
+        ("tpr", {"tpr": {"ugal": {"restricted": True, "recompute": True}}}),
+        ("lian", {"lian": {}}),
+    ],
+)
+def test_parameters_of_the_thesis_are_the_defaults_of_the_engine(name: str, routing: Any) -> None:
+    """Tables 5-3 and 6-1, in words: what the engine takes where nothing is said."""
+    spec = presets.base(f"dragonfly-5256-{name}")
+    assert spec is not None
+    small = {"dragonfly": {"p": 2, "a": 4, "h": 2}}
+    spec["network"]["topology"] = small
+    spec["traffic"] |= {"load": 0.4, "pattern": {"adversarial": {"offset": 1}}}
+    spec["run"] = {"warmup": 1000, "measure": 2000}
+    said = deroute.simulate(spec)
+    assert said.packets.delivered > 0
+    assert said.scalars() == deroute.simulate(spec | {"routing": routing}).scalars()
 
 
 def test_entries_of_the_file_are_put_over(tmp_path: Path) -> None:

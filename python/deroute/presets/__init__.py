@@ -35,8 +35,10 @@ def base(name: str) -> dict[str, Any] | None:
     """The base of a network that comes with the lab; None if it is not one of them."""
     if name not in names():
         return None
-    found: dict[str, Any] = read_toml(_FOLDER / f"{name}.toml")[0]["base"]
-    return found
+    document = read_toml(_FOLDER / f"{name}.toml")[0]
+    own: dict[str, Any] = document["base"]
+    below = base(document[EXTENDS]) if EXTENDS in document else None
+    return own if below is None else _over(below, own, ())
 
 
 def extended(
