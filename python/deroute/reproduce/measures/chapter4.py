@@ -152,6 +152,21 @@ def figure_4_8(evidence: Evidence, in_port: int, paused: int) -> list[Estimate]:
     return _values([rule.ports[0] + 1 for rule in _figure(evidence, in_port, paused)])
 
 
+def figure_4_10(
+    evidence: Evidence, in_port: int, drawn: int, probabilities: Sequence[float]
+) -> list[Estimate]:
+    """The same with QCN-Switch, if this number is drawn (figure 4-10).
+
+    `probabilities` are those of ports 3 to 7, in percent.
+    """
+
+    def usable(condition: Condition) -> bool:
+        return drawn <= probabilities[condition.port - 2]
+
+    found = _figure_rules(evidence, "qcn-switch", in_port, usable)
+    return _values([rule.ports[0] + 1 for rule in found])
+
+
 def figure_4_8_low(evidence: Evidence, in_port: int, paused: int) -> list[Estimate]:
     """1 for each of these groups whose packets take a rule of low priority, else 0."""
     return _values([int(rule.in_port is not None) for rule in _figure(evidence, in_port, paused)])
@@ -303,15 +318,23 @@ def _by_input(rules: Sequence[Rule]) -> tuple[int, int]:
 
 def _figure(evidence: Evidence, in_port: int, paused: int) -> list[Rule]:
     """The rules that router 0 of figure 4-8 has for packets of a host to the other groups."""
+    return _figure_rules(
+        evidence, "mar-bp", in_port, lambda condition: condition.port != paused - 1
+    )
+
+
+def _figure_rules(
+    evidence: Evidence, routing: str, in_port: int, usable: Callable[[Condition], bool]
+) -> list[Rule]:
     asked: dict[str, Any] = {"dragonfly": {"p": 2, "a": 4, "h": 2, "mirror": True}}
     fabric = Fabric.of(asked, evidence.engine().topology(spec_for(asked)))
-    compiler = Compiler(fabric, "mar-bp", "per-group")
+    compiler = Compiler(fabric, routing, "per-group")
     table, addresses = compiler.table(0), compiler.addresses.tolist()
     per_group = fabric.hosts // fabric.groups
     found = []
     for group in range(1, fabric.groups):
         key = (addresses[group * per_group], addresses[in_port - 1], in_port - 1)
-        rule = table.lookup(*key, lambda condition: condition.port != paused - 1)
+        rule = table.lookup(*key, usable)
         assert rule is not None
         found.append(rule)
     return found
@@ -352,6 +375,7 @@ MEASURES = (
     outputs_in_turn,
     figure_4_8,
     figure_4_8_low,
+    figure_4_10,
     dmp_rules,
     dmp_answers,
     announced,
