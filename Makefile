@@ -13,7 +13,7 @@ RUST := Cargo.toml Cargo.lock $(SOURCES) $(shell find crates -name Cargo.toml)
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large test-tables-large test-slurm dist docs bench stopping interruptions generate generated lock clean
+.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large test-tables-large test-goal-large test-slurm dist docs bench stopping interruptions generate generated lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -73,6 +73,9 @@ interruptions: $(VENV)/built ## Kill a run 100 times, terminate it 30 times: not
 
 test-tables-large: $(VENV)/built # A network of 300,024 hosts that routes by tables, within a gigabyte.
 	$(BIN)/python tools/tables_large.py
+
+test-goal-large: $(VENV)/built # A GOAL file of 10 million operations of 4,096 ranks, within two gigabytes.
+	$(BIN)/python tools/goal_large.py
 
 bench: ## Measure the speed of the engine
 	cargo bench --locked --package deroute
