@@ -6,6 +6,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 __all__ = [
+    "ROUTING_FUNCTIONS",
     "VERSION",
     "SimulationError",
     "SpecError",
@@ -21,6 +22,9 @@ __all__ = [
 
 #: Version of the engine. Results of two versions may differ.
 VERSION: str
+
+#: Functions that a routing in Python may call, in the order of their numbers.
+ROUTING_FUNCTIONS: tuple[str, ...] | list[str]
 
 class SpecError(ValueError):
     """A spec is wrong: where, what, and what is allowed there."""

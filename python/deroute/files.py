@@ -57,6 +57,8 @@ def _is_reference(key: object, value: Any) -> bool:
         return False
     if key == "trace":
         return "digest" not in value
+    if key == "python":
+        return "source" not in value
     return list(value) == ["file"] or (key == "table" and not {"rules", "packed"} & set(value))
 
 
@@ -91,6 +93,11 @@ def _matrix(file: Path) -> dict[str, Any]:
     return {"messages": messages}
 
 
+def _python(file: Path) -> dict[str, Any]:
+    """A routing: its text, and what messages call it."""
+    return {"name": file.name, "source": matrices.content(file)}
+
+
 def _trace(file: Path) -> dict[str, Any]:
     """Where a trace is, and a digest of it: the engine reads it."""
     digest = hashlib.sha256()
@@ -111,4 +118,5 @@ _READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "matrix": matrices.matrix,
     "table": table_files.read,
     "trace": _trace,
+    "python": _python,
 }

@@ -20,7 +20,10 @@ from deroute.cli import app
 from deroute.experiment import Experiment
 
 #: Pages that are followed from the first block to the last.
-FOLLOWED = ("tutorial.md", "notebook.md", "coming-from.md", "side-by-side.md", "congestion.md")
+FOLLOWED = (
+    *("tutorial.md", "notebook.md", "coming-from.md", "side-by-side.md", "congestion.md"),
+    "routing-in-python.md",
+)
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 _BLOCK = re.compile(r"^(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _RUN = CliRunner()

@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use deroute::{Footprint, Progress, RunError, RunOptions, Simulation};
+use deroute::{Footprint, Progress, RunError, RunOptions};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::{arrays, errors};
+use crate::{arrays, errors, foreign};
 
 /// Signals are checked and the caller is told at most this often.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
@@ -24,8 +24,7 @@ type Known = ((u64, u64, u64, Option<u64>), u64, Option<(u64, u64, u64)>, Vec<(S
 /// engine.
 #[pyfunction]
 pub fn check(py: Python<'_>, spec: &str) -> PyResult<Known> {
-    let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
-    let simulation = built.map_err(|error| errors::spec_error(py, &error))?;
+    let simulation = foreign::build(py, spec)?;
     let footprint = simulation.footprint();
     let worst_bytes = Some(footprint.worst_bytes).filter(|bytes| *bytes < u64::MAX);
     let times = simulation.ramp().map(|ramp| (ramp.warmup, ramp.round_trip, ramp.fill));
@@ -49,8 +48,7 @@ pub fn simulate<'py>(
     partitions: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
-    let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
-    let simulation = built.map_err(|error| errors::spec_error(py, &error))?;
+    let simulation = foreign::build(py, spec)?;
     let options = RunOptions { threads, partitions, ..RunOptions::default() };
     let mut raised = None;
     let mut last = Instant::now();
@@ -72,7 +70,7 @@ pub fn simulate<'py>(
     if let Some(error) = raised {
         return Err(error);
     }
-    let mut outcome = result.map_err(run_error)?;
+    let mut outcome = result.map_err(|error| run_error(py, error))?;
     let taken = arrays::take(py, &mut outcome)?;
     let scalars = serde_json::to_string(&outcome);
     Ok((scalars.map_err(|error| PyValueError::new_err(error.to_string()))?, taken))
@@ -89,11 +87,12 @@ fn tell(progress: Option<&Py<PyAny>>, now: Progress) -> PyResult<()> {
     })
 }
 
-fn run_error(error: RunError) -> PyErr {
+fn run_error(py: Python<'_>, error: RunError) -> PyErr {
+    let mut message = error.to_string();
     match error {
-        RunError::Interrupted => PyRuntimeError::new_err(error.to_string()),
-        RunError::Deadlock(_) | RunError::Invariant(_) => {
-            errors::SimulationError::new_err(error.to_string())
-        }
+        RunError::Interrupted => return PyRuntimeError::new_err(message),
+        RunError::Routing(_) => message.extend(foreign::raised(py).map(|what| format!(": {what}"))),
+        RunError::Deadlock(_) | RunError::Invariant(_) => {}
     }
+    errors::SimulationError::new_err(message)
 }

@@ -1,6 +1,5 @@
 //! The wiring of a network as arrays.
 
-use deroute::Simulation;
 use deroute::ids::{HostId, PortId, RouterId};
 use deroute::routing::Hop;
 use deroute::topology::{Peer, Topology};
@@ -9,7 +8,7 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors;
+use crate::foreign;
 
 /// Link class of a port that leads to a host, and of one that leads nowhere.
 const HOST: i32 = -2;
@@ -21,8 +20,7 @@ const UNUSED: i32 = -1;
 /// `parallel` links by level.
 #[pyfunction]
 pub fn topology<'py>(py: Python<'py>, spec: &str) -> PyResult<Bound<'py, PyDict>> {
-    let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
-    let topology = built.map_err(|error| errors::spec_error(py, &error))?.topology();
+    let topology = foreign::wiring(py, spec)?.topology();
     let wiring = Wiring::of(&*topology);
     let hosts = (0..topology.hosts()).map(|host| topology.router_of(HostId(host)).0 as i32);
     let dict = PyDict::new(py);
@@ -113,8 +111,7 @@ pub fn paths(
     pairs: Vec<(u32, u32)>,
     seed: u64,
 ) -> PyResult<Vec<Option<Path>>> {
-    let built = py.detach(|| Simulation::build(&errors::parse(spec)?));
-    let simulation = built.map_err(|error| errors::spec_error(py, &error))?;
+    let simulation = foreign::build(py, spec)?;
     let hosts = simulation.topology().hosts();
     if let Some((from, to)) = pairs.iter().find(|(from, to)| *from.max(to) >= hosts) {
         let message = format!("host {} of {hosts} does not exist", from.max(to));
@@ -142,11 +139,9 @@ pub fn destinations<'py>(
     spec: &str,
     waiting: Option<u32>,
 ) -> PyResult<Bound<'py, PyArray2<u32>>> {
-    let counted = py.detach(|| {
-        let simulation = Simulation::build(&errors::parse(spec)?)?;
-        Ok((simulation.topology(), simulation.destinations(waiting)))
-    });
-    let (topology, counts) = counted.map_err(|error| errors::spec_error(py, &error))?;
+    let simulation = foreign::build(py, spec)?;
+    let (topology, counts) =
+        py.detach(|| (simulation.topology(), simulation.destinations(waiting)));
     let routers = (0..topology.routers()).map(RouterId);
     let most = routers.clone().map(|router| topology.radix(router)).max().unwrap_or(0);
     let (mut rest, mut table) = (&counts[..], Vec::new());

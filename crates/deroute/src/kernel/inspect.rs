@@ -18,6 +18,7 @@ use crate::probe::notices::NoticeRecord;
 use crate::probe::order::OrderRecord;
 use crate::probe::streams::StreamRecord;
 use crate::routing::Queues;
+use crate::routing::foreign::Fault;
 
 /// One partition.
 pub(crate) trait Inspect {
@@ -48,6 +49,8 @@ pub(crate) trait Inspect {
     fn output_full(&self, base: u32, request: &OutputRequest) -> bool;
     /// What the routing did so far.
     fn deeds(&self) -> Vec<(&'static str, u64)>;
+    /// Why its routing cannot go on, if that is so.
+    fn fault(&self) -> Option<&Fault>;
     /// Has the sender of a VC of an input been told to be silent?
     fn has_stopped(&self, input: u32, vc: u8) -> bool;
     /// Since when the queue of an output for a VC at its other end has been told to be silent, if it has.
@@ -140,6 +143,10 @@ impl<M: Machine> Inspect for Partition<M> {
 
     fn deeds(&self) -> Vec<(&'static str, u64)> {
         self.path.agents.routing.deeds()
+    }
+
+    fn fault(&self) -> Option<&Fault> {
+        self.path.agents.routing.fault()
     }
 
     fn has_stopped(&self, input: u32, vc: u8) -> bool {

@@ -84,6 +84,9 @@ pub enum RunError {
     /// Packets wait for each other in a cycle.
     #[error("deadlock: {0}")]
     Deadlock(String),
+    /// What a routing from outside of the engine did that cannot be.
+    #[error("routing: {0}")]
+    Routing(String),
     /// The engine found itself inconsistent: a bug, or a routing that breaks the rules.
     #[error("invariant broken: {0}")]
     Invariant(String),

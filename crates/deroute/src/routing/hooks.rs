@@ -4,6 +4,7 @@
 //! wrapper writes itself, because it speaks of queues or VCs; the list has to say which. A wrapper that
 //! does not write all of these does not compile, so that a new hook is never swallowed by a default.
 
+use super::foreign::Fault;
 use super::header::Header;
 use super::ladder::Hop;
 use super::{Follows, Injection, Message, Notification, Queue, Queues, RouterView, Watches};
@@ -191,6 +192,11 @@ hooks! {
         /// say, and zeros if it could have acted and did not.
         fn deeds(&self) -> Vec<(&'static str, u64)> {
             Vec::new()
+        }
+
+        /// Why the run cannot go on, if that is so: what code from outside of the engine did.
+        fn fault(&self) -> Option<&Fault> {
+            None
         }
 
         /// Bytes that it keeps for its routers, as many for each: a part of the footprint of a run.

@@ -149,7 +149,24 @@ impl Ladder {
         Self::detour(topology, at, u16::MAX, VcUse::PathPosition)
     }
 
-    /// The same, if phase A takes but hops of some kinds (one bit each), with a choice of the rungs.
+    /// For paths that may be diverted at their source or after a minimal hop of the first kind (PAR): a rung
+    /// for that hop, and those of [`Ladder::valiant`] above it.
+    ///
+    /// # Errors
+    /// As [`Ladder::new`].
+    pub fn progressive(topology: &dyn Topology, at: &str) -> Result<Self, SpecError> {
+        let hops = hops(topology);
+        let rungs = [&hops[..hops.len().min(1)], &hops, &hops].concat();
+        let (middle, end) = (rungs.len() as u8 - hops.len() as u8, rungs.len() as u8);
+        let lower = |first| Section::by_class(first..middle);
+        let sections = [lower(0), lower(1), Section::by_kind(middle..end)];
+        let (minimal, a, b) = (ValiantPhase::Minimal, ValiantPhase::A, ValiantPhase::B);
+        let walks: [Walk<'_>; 2] =
+            [&[(minimal, &hops)], &[(minimal, &rungs[..1]), (a, &hops), (b, &hops)]];
+        Self::new(topology, at, &rungs, sections, &walks)
+    }
+
+    /// As [`Ladder::valiant`], if phase A takes but hops of some kinds (one bit each), with a choice of the rungs.
     pub(super) fn detour(
         topology: &dyn Topology,
         at: &str,

@@ -8,6 +8,7 @@
 pub mod acor;
 mod conditional;
 mod counters;
+pub mod foreign;
 mod header;
 mod hooks;
 pub mod ladder;
@@ -305,6 +306,8 @@ catalogue! {
     QcnSwitch => qcn_switch::QcnSwitchSpec,
     /// Switch AR: up a fat tree by the port with the least congestion that notifications tell of.
     SwitchAr => switch_ar::SwitchArSpec,
+    /// In Python, by a file of the user's.
+    Python => python::PythonSpec,
 }
 
 /// The next hop of a packet whose path is decided: towards the intermediate router in phase A,

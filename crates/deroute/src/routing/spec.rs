@@ -13,6 +13,7 @@ pub use super::mod_k::Number;
 pub use super::o1turn::Orders;
 pub use super::parameters::*;
 pub use super::phase_a::Policy;
+pub use super::python::Value;
 pub use super::qcn_switch::{DecreaseLaw, FeedbackRule, IncreaseLaw, SourceProcessing};
 pub use super::switch_ar::{AdaptsAt, Aging, CongestionLevel};
 pub use super::table::Addressing;

@@ -66,6 +66,9 @@ pub(crate) fn walk(
             rng: &mut rng,
         };
         let hop = agent.route(&mut view, &mut header);
+        if agent.fault().is_some() {
+            return None;
+        }
         vc = hop.vc;
         path.push((at, hop));
         header.position = hop.position;

@@ -261,6 +261,7 @@ impl<M: Machine> Running<M> {
             }
             self.post.run(&mut self.partitions, next, self.lookahead);
             self.now = next;
+            self.routes()?;
             if self.now >= self.recount || self.now == to {
                 self.recount = self.now.saturating_add(RECOUNT);
                 self.check()?;
@@ -287,6 +288,13 @@ impl<M: Machine> Running<M> {
     /// What checks, samples and results look at.
     fn network(&self) -> Network<'_> {
         network(&self.model, &self.partitions, &self.firsts, self.now)
+    }
+
+    /// The first mistake of a routing from outside of the engine ends the run.
+    fn routes(&self) -> Result<(), RunError> {
+        let faults = self.partitions.iter().filter_map(Inspect::fault);
+        let first = faults.min_by_key(|fault| (fault.now, fault.router));
+        first.map_or(Ok(()), |fault| Err(RunError::Routing(fault.message.clone())))
     }
 
     fn check(&self) -> Result<(), RunError> {

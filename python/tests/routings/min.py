@@ -1,0 +1,5 @@
+LADDER = "minimal"
+
+
+def route(view, header):
+    return view.hop(header)
