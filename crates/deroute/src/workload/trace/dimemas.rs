@@ -11,15 +11,17 @@
 //!
 //! # Limits
 //! Threads of a task are one after the other. A wait is for the first receive of the same source, tag and
-//! communicator. Collectives are messages here, and formulas in Dimemas.
+//! communicator. Messages of a communicator that is not defined are of that of all tasks: `prv2dim` writes numbers of its own
+//! there, other ones at both ends. Collectives are messages here, and formulas in Dimemas.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::calls::{Bytes, Comm};
+use super::calls::Comm;
 use super::draft::{Draft, RankDraft};
-use super::fault::{Fault, Place};
+use super::fault::Fault;
 use super::files::Files;
 use super::lines::{Lines, number};
+use super::rooted::{Record, Rooted};
 use crate::workload::collective::spec::CollectiveKind as Kind;
 use crate::workload::matching::ANY;
 use crate::workload::program::{Action, Then};
@@ -37,26 +39,10 @@ struct Task {
     begun: BTreeMap<(i64, i64, u64), VecDeque<u32>>,
 }
 
-/// A collective whose root may not be known yet: only the record of the root says who that is.
-struct Part {
-    task: u32,
-    comm: Comm,
-    /// Number among those of its task in the communicator.
-    index: u32,
-    node: u32,
-    kind: Kind,
-    bytes: Bytes,
-    place: u32,
-}
-
 struct Reader<'a, 'b> {
     draft: &'a mut Draft<'b>,
     tasks: Vec<Task>,
-    parts: Vec<Part>,
-    /// Collectives so far, by communicator and task.
-    counts: BTreeMap<(u32, u32), u32>,
-    /// Roots, by communicator and number.
-    roots: BTreeMap<(u32, u32), u32>,
+    rooted: Rooted,
     /// Members of each communicator.
     comms: BTreeMap<u64, Vec<u32>>,
 }
@@ -70,29 +56,16 @@ pub(super) fn read(files: &Files, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let tasks: Result<Vec<_>, _> = tasks.collect();
     let tasks = tasks.map_err(|message| lines.fault(message))?;
     let tasks = tasks.into_iter().map(|draft| Task { draft, ..Task::default() }).collect();
-    let mut reader = Reader {
-        draft,
-        tasks,
-        parts: Vec::new(),
-        counts: BTreeMap::new(),
-        roots: BTreeMap::new(),
-        comms: BTreeMap::new(),
-    };
+    let mut reader = Reader { draft, tasks, rooted: Rooted::default(), comms: BTreeMap::new() };
     while lines.next()? {
         let place = lines.place();
         reader.record(lines.text(), place).map_err(|message| lines.fault(message))?;
     }
-    let Reader { draft, mut tasks, parts, roots, .. } = reader;
-    for Part { task, comm, index, node, kind, bytes, place } in parts {
-        let root = roots.get(&(comm.index, index)).copied().unwrap_or(0);
-        let Draft { calls, amounts, .. } = &mut *draft;
-        let action = calls.call((task, comm, place), (kind, root, &bytes), amounts);
-        let action =
-            action.map_err(|told| Fault::at(&lines.file, Place::Line(place.into()), told))?;
-        tasks[task as usize].draft.set(node, action);
-    }
+    let Reader { draft, tasks, rooted, .. } = reader;
+    let mut tasks: Vec<RankDraft> = tasks.into_iter().map(|task| task.draft).collect();
+    rooted.finish(draft, &mut tasks, &lines.file)?;
     for task in tasks {
-        draft.end(task.draft, &lines.file).map_err(|message| lines.fault(message))?;
+        draft.end(task, &lines.file).map_err(|message| lines.fault(message))?;
     }
     Ok(())
 }
@@ -170,6 +143,14 @@ impl Reader<'_, '_> {
         self.draft.calls.comm(if all { 0 } else { id }, members.clone(), task)
     }
 
+    /// The communicator of a message: one that is not defined is that of all.
+    fn comm_of_message(&mut self, id: u64, task: u32) -> Result<u32, String> {
+        if !self.comms.contains_key(&id) {
+            return Ok(self.draft.calls.world(task).index);
+        }
+        Ok(self.comm(id, task)?.index)
+    }
+
     fn peer(&self, fields: &[&str]) -> Result<u32, String> {
         let peer = whole(fields, 3)?;
         match u64::try_from(peer) {
@@ -184,7 +165,7 @@ impl Reader<'_, '_> {
         let to = self.draft.rank(number(field(fields, 3)?.trim(), "task")?)?;
         let phits = self.draft.amounts.phits(size(fields, 5)?)?;
         let tag = number(field(fields, 6)?.trim(), "tag")?;
-        let comm = self.comm(size(fields, 7)?, task)?.index;
+        let comm = self.comm_of_message(size(fields, 7)?, task)?;
         let how = size(fields, 8)?;
         let then = if how & 2 != 0 { Then::Begun } else { Then::Ended };
         let action = Action::Send { to, phits, tag, comm, synchronous: how & 1 != 0 };
@@ -196,7 +177,7 @@ impl Reader<'_, '_> {
         let task = self.task(fields)?;
         let (from, tag) = (self.peer(fields)?, whole(fields, 6)?);
         let id = size(fields, 7)?;
-        let comm = self.comm(id, task)?.index;
+        let comm = self.comm_of_message(id, task)?;
         let key = (whole(fields, 3)?, tag, id);
         let tag = match tag {
             -1 => ANY,
@@ -227,32 +208,26 @@ impl Reader<'_, '_> {
     fn collective(&mut self, fields: &[&str], place: u32) -> Result<(), String> {
         let task = self.task(fields)?;
         let comm = self.comm(size(fields, 4)?, task)?;
-        let (sent, got) = (size(fields, 7)?, size(fields, 8)?);
-        let members = u64::from(self.draft.calls.size(comm));
-        let each = sent.max(got) / members;
-        let (kind, bytes) = match size(fields, 3)? % 16 {
-            0 => (Kind::Barrier, 0),
-            1 => (Kind::Broadcast, sent.max(got)),
-            2 | 3 => (Kind::Gather, sent),
-            4 | 5 => (Kind::Scatter, got),
-            6 | 7 => (Kind::Allgather, sent.min(got)),
-            8 | 9 | 15 => (Kind::Alltoall, each),
-            10 => (Kind::Reduce, sent.max(got)),
-            11 => (Kind::Allreduce, sent.max(got)),
-            12 | 13 => (Kind::ReduceScatter, each),
-            _ => (Kind::Scan, sent.max(got)),
+        let members = self.draft.calls.size(comm);
+        let kind = match size(fields, 3)? % 16 {
+            0 => Kind::Barrier,
+            1 => Kind::Broadcast,
+            2 | 3 => Kind::Gather,
+            4 | 5 => Kind::Scatter,
+            6 | 7 => Kind::Allgather,
+            8 | 9 | 15 => Kind::Alltoall,
+            10 => Kind::Reduce,
+            11 => Kind::Allreduce,
+            12 | 13 => Kind::ReduceScatter,
+            _ => Kind::Scan,
         };
-        let vector = matches!(kind, Kind::Gather | Kind::Scatter | Kind::Alltoall);
-        let bytes = if vector { Bytes::Own(bytes) } else { Bytes::Same(bytes) };
-        let count = self.counts.entry((comm.index, task)).or_default();
-        let index = *count;
-        *count += 1;
-        let rooted = [Kind::Broadcast, Kind::Reduce, Kind::Gather, Kind::Scatter].contains(&kind);
-        if rooted && size(fields, 5)? != 0 {
-            self.roots.insert((comm.index, index), comm.member);
-        }
-        let node = self.tasks[task as usize].draft.push(Action::Join, Then::Ended, place)?;
-        self.parts.push(Part { task, comm, index, node, kind, bytes, place });
+        let record = Record {
+            sent: size(fields, 7)?,
+            received: size(fields, 8)?,
+            is_root: size(fields, 5)? != 0,
+        };
+        let own = &mut self.tasks[task as usize].draft;
+        self.rooted.add(own, (comm, members), (kind, &record), (Then::Ended, place))?;
         Ok(())
     }
 }

@@ -148,6 +148,12 @@ impl RankDraft {
         *packed = Packed::new(action, then, place);
     }
 
+    /// Whether a node is a receive that would take more than one source or tag.
+    pub(super) fn is_wild(&self, node: u32) -> bool {
+        matches!(self.nodes[node as usize].node().action,
+            Action::Receive { from, tag, .. } if from == ANY || tag == ANY)
+    }
+
     /// A receive that would take anything takes what it got.
     pub(super) fn fix(&mut self, node: u32, source: u32, label: u32) {
         if let Action::Receive { from, tag, comm } = self.nodes[node as usize].node().action {

@@ -46,6 +46,18 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
+/// A file on disk.
+fn opened(path: &Path) -> Result<Input<'static>, Fault> {
+    let told = |error: io::Error| Fault::file(name(path), error.to_string());
+    let bytes = unpacked(File::open(path).map_err(told)?).map_err(told)?;
+    Ok(Input { name: name(path), bytes })
+}
+
+/// Whether the name of a file ends so, compressed or not.
+fn ends(path: &Path, end: &str) -> bool {
+    name(path).trim_end_matches(".gz").ends_with(&format!(".{end}"))
+}
+
 impl Files {
     /// Looks at what is there.
     pub(super) fn open(file: &str) -> Result<Self, Fault> {
@@ -74,14 +86,9 @@ impl Files {
         &self,
         mut read: impl FnMut(Input<'_>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let mut open = |path: &Path| {
-            let told = |error: io::Error| Fault::file(name(path), error.to_string());
-            let bytes = unpacked(File::open(path).map_err(told)?).map_err(told)?;
-            read(Input { name: name(path), bytes })
-        };
         match &self.kind {
-            Kind::One(path) => open(path),
-            Kind::Folder(files) => files.iter().try_for_each(|path| open(path)),
+            Kind::One(path) => read(opened(path)?),
+            Kind::Folder(files) => files.iter().try_for_each(|path| read(opened(path)?)),
             Kind::Archive(path) => {
                 let told = |error: io::Error| Fault::file(&self.name, error.to_string());
                 let bytes = unpacked(File::open(path).map_err(told)?).map_err(told)?;
@@ -103,9 +110,37 @@ impl Files {
         let Kind::One(path) = &self.kind else {
             return Err(Fault::file(&self.name, "a trace of this format is one file"));
         };
-        let told = |error: io::Error| Fault::file(name(path), error.to_string());
-        let bytes = unpacked(File::open(path).map_err(told)?).map_err(told)?;
-        Ok(Input { name: name(path), bytes })
+        opened(path)
+    }
+
+    /// The only file, or the one of several whose name ends so.
+    pub(super) fn one_with(&self, end: &str) -> Result<Input<'_>, Fault> {
+        let Kind::Folder(files) = &self.kind else { return self.one() };
+        let mut fits = files.iter().filter(|path| ends(path, end));
+        let (Some(path), None) = (fits.next(), fits.next()) else {
+            return Err(Fault::file(&self.name, format!("one file of a folder ends with .{end}")));
+        };
+        opened(path)
+    }
+
+    /// Reads the file of the same name that ends so instead, beside the only one, or in the folder.
+    pub(super) fn beside(
+        &self,
+        end: &str,
+        read: impl FnOnce(Input<'_>) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let found = match &self.kind {
+            Kind::One(path) => {
+                let name = name(path);
+                let stem = name.trim_end_matches(".gz");
+                let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
+                Some(path.with_file_name(format!("{stem}.{end}"))).filter(|path| path.is_file())
+            }
+            Kind::Folder(files) => files.iter().find(|path| ends(path, end)).cloned(),
+            Kind::Archive(_) => None,
+        };
+        let Some(path) = found else { return Ok(()) };
+        read(opened(&path)?)
     }
 
     /// The first file that is not empty: its name, and how it begins.

@@ -7,12 +7,15 @@ mod chakra;
 mod check;
 mod dimemas;
 mod draft;
+mod dumpi;
 mod fault;
 mod files;
 mod goal;
 mod goal_binary;
 mod lines;
 mod mpi_trace;
+mod paraver;
+mod rooted;
 pub mod spec;
 mod time_independent;
 
@@ -38,7 +41,7 @@ struct Format {
 }
 
 /// One line per format.
-const FORMATS: [Format; 6] = [
+const FORMATS: [Format; 8] = [
     Format {
         name: TraceFormat::MpiTrace,
         place: "line",
@@ -65,6 +68,13 @@ const FORMATS: [Format; 6] = [
         read: dimemas::read,
     },
     Format { name: TraceFormat::Chakra, place: "byte", begins: chakra::begins, read: chakra::read },
+    Format {
+        name: TraceFormat::Paraver,
+        place: "line",
+        begins: paraver::begins,
+        read: paraver::read,
+    },
+    Format { name: TraceFormat::Dumpi, place: "byte", begins: dumpi::begins, read: dumpi::read },
 ];
 
 /// What a trace says.

@@ -74,6 +74,10 @@ pub enum TraceFormat {
     Dimemas,
     /// Chakra, of MLCommons and astra-sim.
     Chakra,
+    /// Paraver, of Extrae.
+    Paraver,
+    /// DUMPI, of SST.
+    Dumpi,
 }
 
 impl TraceFormat {
@@ -86,6 +90,8 @@ impl TraceFormat {
             Self::TimeIndependent => "time-independent",
             Self::Dimemas => "dimemas",
             Self::Chakra => "chakra",
+            Self::Paraver => "paraver",
+            Self::Dumpi => "dumpi",
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Files that are no traces, or none that could end.
 
+use std::io::Read;
+
 use deroute::Simulation;
 use deroute::rng::{Owner, Stream};
 
@@ -139,35 +141,127 @@ fn files_that_are_no_traces() {
     }
 }
 
-/// Whatever is in a file, it is read or refused.
 #[test]
-fn broken_files_are_refused() {
-    let mut random = Stream::new(24, Owner::Placement);
-    let mut refused = 0;
-    for (file, format) in [
-        ("goal/dissemination-16.goal", "goal"),
-        ("goal/incast.goal", "goal"),
-        ("goal/allreduce-ring-8.bin", "goal-binary"),
-        ("dim/one.dim", "dimemas"),
-        ("ti/allreduce-ring-8.tar.gz", "time-independent"),
+fn paraver() {
+    let head = "#Paraver (01/01/2026 at 10:00):9000_ns:1(2):1:2(1:1,1:1),1\n";
+    for (text, told) in [
+        ("#Paraver 7\n", "line 1: is not #Paraver"),
+        ("#Paraver (x):9_ns:1(2):3:2(1:1)\n", "line 1: \"3\" applications"),
+        ("#Paraver (x):9_ns:1(2):1:1000000000(1:1)\n", "line 1: 1000000000 ranks; there may be"),
+        (&format!("{head}c:1:1:3:1:2\n"), "line 2: 2 members of 3"),
+        (&format!("{head}c:1:1:1:9\n"), "line 2: there is no task 9"),
+        (&format!("{head}2:1:1:7:1:5:50000001:1\n"), "line 2: there is no task 7"),
+        (&format!("{head}2:1:1:1:1:5:50000001\n"), "line 2: field 8 is missing"),
+        (&format!("{head}7:1\n"), "line 2: \"7\" is no kind of record"),
+        (
+            &format!("{head}2:1:1:1:1:5:50000001:1\n2:1:1:1:1:6:50000001:2\n"),
+            "line 3: a call begins before the one before it ends",
+        ),
+        (&format!("{head}3:1:1:1:1:5:6:2:1:2:1:5:8:100:7\n"), "line 2: no call of task 1 has this"),
+        (
+            &format!("{head}2:1:1:1:1:5:50000002:8\n2:1:1:1:1:6:50000002:0\n"),
+            "line 2: there is no communicator 0",
+        ),
     ] {
-        let good = std::fs::read(data(file)).expect("there is a sample");
-        for _ in 0..40 {
-            let mut bytes = good.clone();
-            for _ in 0..=random.below(3) {
-                let at = random.below(bytes.len() as u32) as usize;
-                match random.below(4) {
-                    0 => bytes.truncate(at.max(1)),
-                    1 => bytes[at] = random.below(256) as u8,
-                    2 => bytes[at] ^= 1 << random.below(8),
-                    _ => bytes.insert(at, b"0-9{} "[random.below(6) as usize]),
-                }
-            }
-            let written =
-                Written::with_end(bytes, if file.ends_with("gz") { ".tar.gz" } else { "" });
-            let spec = ideal(16, 999, written.path(), &format!("trace.format = '{format}'"));
-            refused += u32::from(Simulation::build(&spec).is_err());
+        let error = refusal(text, "paraver");
+        assert!(error.contains(told), "{text:?}: {error}");
+    }
+}
+
+#[test]
+fn dumpi() {
+    let good = std::fs::read(data("dumpi/testtrace-0000.bin")).expect("there is a sample");
+    let changed = |at: usize, value: u8| {
+        let mut bytes = good.clone();
+        bytes[at] = value;
+        bytes
+    };
+    for (bytes, told) in [
+        (good[..1_000].to_vec(), "byte 1000: the file has no index at its end"),
+        (changed(0, 0), "begins like no file of DUMPI"),
+        (changed(0x10, 0x7f), "byte 16: call 32636 of DUMPI is not read"),
+        (changed(0x31, 0x70), "byte 53: a list of"),
+        (changed(0xb58, 0x70), "after the end"),
+        (good.clone(), "there is no rank 1: there are 1"),
+    ] {
+        let file = Written::with_end(bytes, "-0.bin");
+        let spec = ideal(8, 999, file.path(), "trace.format = 'dumpi'");
+        let error = Simulation::build(&spec).err().expect("nothing that could be replayed");
+        assert!(error.message.contains(told), "{error}");
+    }
+}
+
+/// Files in an archive.
+fn archive(files: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, bytes) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        archive.append_data(&mut header, name, bytes.as_slice()).expect("memory takes it");
+    }
+    archive.into_inner().expect("memory takes it")
+}
+
+/// Truncated, changed, longer; a bit, a byte, a number as large as can be.
+fn broken(good: &[u8], random: &mut Stream) -> Vec<u8> {
+    let mut bytes = good.to_vec();
+    for _ in 0..=random.below(3) {
+        let at = random.below(bytes.len() as u32) as usize;
+        match random.below(6) {
+            0 => bytes.truncate(at.max(1)),
+            1 => bytes[at] = random.below(256) as u8,
+            2 => bytes[at] ^= 1 << random.below(8),
+            3 => bytes.insert(at, b"0-9{} "[random.below(6) as usize]),
+            4 => bytes.splice(at..at, *b"99999999999999999999").for_each(drop),
+            _ => bytes.iter_mut().skip(at).take(4).for_each(|byte| *byte = 0xff),
         }
     }
-    assert!(refused > 60, "{refused} of 200");
+    bytes
+}
+
+/// Whatever is in a file, it is read or refused: of every reader.
+#[test]
+fn broken_files_are_refused() {
+    let calls = "mpi-trace 1\nrank 0 of 1\ncomm 3 0\n5 1 isend 0 8 4 0 1\n3 1 irecv -1 8 -1 0 2\n\
+                 7 1 wait 1 2<0,4,8\n1 1 alltoallv 3 12\n1 1 sendrecv 0 8 1 0 8 1 0 <0,1,8\n\
+                 1 1 bcast 0 0 16\n1 1 finalize\n";
+    let read = |file: &str| std::fs::read(data(file)).expect("there is a sample");
+    let packed = read("prv/epoch-4.prv.gz");
+    let mut events = Vec::new();
+    let mut unpacked = flate2::read::GzDecoder::new(packed.as_slice());
+    unpacked.read_to_end(&mut events).expect("the sample is compressed");
+    // Its first calls; a broken number shows anywhere.
+    events.truncate(20_000);
+    let others: Vec<(String, Vec<u8>)> = (1..4)
+        .map(|rank| (format!("t-{rank}.bin"), read(&format!("dumpi/testtrace-000{rank}.bin"))))
+        .collect();
+    let mut random = Stream::new(24, Owner::Placement);
+    for (good, format, end) in [
+        (calls.as_bytes().to_vec(), "mpi-trace", ""),
+        (read("goal/dissemination-16.goal"), "goal", ""),
+        (read("goal/incast.goal"), "goal", ""),
+        (read("goal/allreduce-ring-8.bin"), "goal-binary", ""),
+        (read("dim/one.dim"), "dimemas", ""),
+        (read("ti/allreduce-ring-8.tar.gz"), "time-independent", ".tar.gz"),
+        (read("chakra/all_reduce.0.et"), "chakra", ".0.et"),
+        (events, "paraver", ""),
+        (read("dumpi/testtrace-0000.bin"), "dumpi", ".tar"),
+    ] {
+        let mut refused = 0;
+        for _ in 0..40 {
+            let mut bytes = broken(&good, &mut random);
+            if format == "dumpi" {
+                let first = ("t-0.bin".to_owned(), bytes);
+                bytes = archive(&[std::slice::from_ref(&first), &others].concat());
+            }
+            let written = Written::with_end(bytes, end);
+            let spec = ideal(16, 999, written.path(), &format!("trace.format = '{format}'"));
+            match Simulation::build(&spec) {
+                Ok(_) => {}
+                Err(error) if error.path.starts_with("workload.jobs[0].trace") => refused += 1,
+                Err(error) => panic!("{format}: {error}"),
+            }
+        }
+        assert!(refused > 8, "{format}: {refused} of 40");
+    }
 }

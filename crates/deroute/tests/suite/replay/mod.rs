@@ -2,6 +2,7 @@
 
 mod anchors;
 mod collectives;
+mod formats;
 mod hostile;
 mod rules;
 

@@ -1,0 +1,91 @@
+//! Collectives of formats in which only the record of the root says who that is.
+
+use std::collections::BTreeMap;
+
+use super::calls::{Bytes, Comm};
+use super::draft::{Draft, RankDraft};
+use super::fault::{Fault, Place};
+use crate::workload::collective::spec::CollectiveKind as Kind;
+use crate::workload::program::{Action, Then};
+
+/// A collective whose root may not be known yet.
+struct Part {
+    rank: u32,
+    comm: Comm,
+    /// Number among those of its rank in the communicator.
+    index: u32,
+    node: u32,
+    kind: Kind,
+    bytes: Bytes,
+    place: u32,
+}
+
+/// What a record says of a collective besides its kind.
+pub(super) struct Record {
+    /// Bytes that the rank sends in all.
+    pub(super) sent: u64,
+    /// Bytes that it receives in all.
+    pub(super) received: u64,
+    pub(super) is_root: bool,
+}
+
+/// All collectives of a trace until their roots are known.
+#[derive(Default)]
+pub(super) struct Rooted {
+    parts: Vec<Part>,
+    /// Collectives so far, by communicator and rank.
+    counts: BTreeMap<(u32, u32), u32>,
+    /// Roots, by communicator and number.
+    roots: BTreeMap<(u32, u32), u32>,
+}
+
+impl Rooted {
+    /// A rank takes part in a collective. Says which node that is.
+    pub(super) fn add(
+        &mut self,
+        own: &mut RankDraft,
+        (comm, members): (Comm, u32),
+        (kind, record): (Kind, &Record),
+        (then, place): (Then, u32),
+    ) -> Result<u32, String> {
+        let &Record { sent, received: got, is_root } = record;
+        let each = sent.max(got) / u64::from(members);
+        let bytes = match kind {
+            Kind::Barrier => 0,
+            Kind::Broadcast | Kind::Reduce | Kind::Allreduce | Kind::Scan => sent.max(got),
+            Kind::Gather => sent,
+            Kind::Scatter => got,
+            Kind::Allgather => sent.min(got),
+            Kind::Alltoall | Kind::ReduceScatter => each,
+        };
+        let vector = matches!(kind, Kind::Gather | Kind::Scatter | Kind::Alltoall);
+        let bytes = if vector { Bytes::Own(bytes) } else { Bytes::Same(bytes) };
+        let count = self.counts.entry((comm.index, own.rank)).or_default();
+        let index = *count;
+        *count += 1;
+        let rooted = [Kind::Broadcast, Kind::Reduce, Kind::Gather, Kind::Scatter].contains(&kind);
+        if rooted && is_root {
+            self.roots.insert((comm.index, index), comm.member);
+        }
+        let node = own.push(Action::Join, then, place)?;
+        self.parts.push(Part { rank: own.rank, comm, index, node, kind, bytes, place });
+        Ok(node)
+    }
+
+    /// Everything has been read: the nodes get what they do.
+    pub(super) fn finish(
+        self,
+        draft: &mut Draft<'_>,
+        ranks: &mut [RankDraft],
+        file: &str,
+    ) -> Result<(), Fault> {
+        for Part { rank, comm, index, node, kind, bytes, place } in self.parts {
+            let root = self.roots.get(&(comm.index, index)).copied().unwrap_or(0);
+            let Draft { calls, amounts, .. } = &mut *draft;
+            let action = calls.call((rank, comm, place), (kind, root, &bytes), amounts);
+            let action = action.map_err(|told| Fault::at(file, Place::Line(place.into()), told))?;
+            ranks[rank as usize].set(node, action);
+        }
+        Ok(())
+    }
+}
