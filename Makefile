@@ -57,6 +57,7 @@ dist: $(VENV)/developed ## Build the packages into dist, install the wheel elsew
 	rm -rf dist
 	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
 	$(BIN)/maturin sdist --out dist
+	$(BIN)/python tools/cross.py
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/python tools/packages.py
 

@@ -63,6 +63,8 @@ def test_an_example_stands_where_a_file_is_wanted(
     # What the file leaves to the engine differs between the routings.
     assert "network.links.local.vcs = 2 to 4" in output
     assert "network.links.global.buffer = 320 phits" in output
+    assert "72" in call("topology", "first")
+    assert "flat address" in call("tables", "first")
     Path("first").write_text("name = 3\n")
     assert "first:1" in call("check", "first", code=2), "a file comes before an example"
 

@@ -30,11 +30,17 @@ TERMINATED = 143
 _PIPE_WIDTH = 160
 
 
-def _file_or_example(file: Path) -> Path:
+def _file_or_example(file: Path | None) -> Path | None:
     """The file; that of an example where there is none of this name."""
-    return data.examples().get(str(file), file) if not file.exists() else file
+    return file if file is None or file.exists() else data.examples().get(str(file), file)
 
 
+#: An experiment, or a spec, in a file.
+SPEC = typer.Argument(
+    metavar="FILE",
+    callback=_file_or_example,
+    help="Experiment or spec (TOML), or the name of one of `deroute examples`.",
+)
 File = Annotated[
     Path,
     typer.Argument(

@@ -22,7 +22,7 @@ from deroute.tables.fabric import Fabric
 
 
 def tables(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Experiment or spec (TOML).")],
+    file: Annotated[Path, app.SPEC],
     where: app.Where = [],
     assignments: app.Assignments = [],
     routing: Annotated[

@@ -33,10 +33,7 @@ _RATE = re.compile(r"([0-9.]+) *([kMGT]?)(b/s|bit/s|bps|B/s)")
 
 
 def topology(
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="FILE", help="Experiment or spec (TOML); none with --radix."),
-    ] = None,
+    file: Annotated[Path | None, app.SPEC] = None,
     where: app.Where = [],
     assignments: app.Assignments = [],
     radix: Annotated[
