@@ -252,3 +252,29 @@ def test_the_frame_of_a_growing_directory_has_the_columns(tmp_path: Path) -> Non
     connection.close()
     known = load_results(where).frame.select(pl.col("relative.accepted").is_nan().sum()).item()
     assert 0 < known < 8
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"), [("40000b", (9000 + 8 * 1600) / (9000 + 1600)), ("8b", 1.0)]
+)
+def test_a_trace_on_a_network_takes_longer_than_on_a_crossbar(
+    tmp_path: Path, size: str, expected: float
+) -> None:
+    # After 9 us eight ranks of one group send to eight of another, over one link each way, 25 bytes
+    # a nanosecond.
+    blocks = "".join(
+        f"rank {rank} {{\na: calc 9000\nb: send {size} to {(rank + 8) % 16}\n"
+        f"c: recv {size} from {(rank + 8) % 16}\nb requires a\n}}\n"
+        for rank in range(16)
+    )
+    (tmp_path / "pairs.goal").write_text(f"num_ranks 16\n{blocks}")
+    job = 'ranks = 16\nsteps = [{ ring = { size = "40 KB" } }]'
+    assert job in PROGRAM
+    file = written(PROGRAM.replace(job, 'trace = { file = "pairs.goal" }'), tmp_path)
+    call("run", file, "--dir", tmp_path / "results")
+    frame = load_results(tmp_path / "results").frame
+    slowdown = dict(zip(frame["routing"], frame["relative.slowdown"], strict=True))
+    assert slowdown["MIN"] == pytest.approx(expected, rel=0.1)
+    assert min(slowdown.values()) >= 1
+    if expected > 1:
+        assert slowdown["VLB"] < slowdown["MIN"]
