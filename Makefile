@@ -13,7 +13,7 @@ RUST := Cargo.toml Cargo.lock $(SOURCES) $(shell find crates -name Cargo.toml)
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large test-tables-large test-goal-large test-slurm dist docs bench stopping interruptions generate generated lock clean
+.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large test-tables-large test-goal-large test-slurm dist docs bench bench-python stopping interruptions generate generated lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -80,6 +80,9 @@ test-goal-large: $(VENV)/built # A GOAL file of 10 million operations of 4,096 r
 
 bench: ## Measure the speed of the engine
 	cargo bench --locked --package deroute
+
+bench-python: $(VENV)/developed ## Measure what a hop costs with a routing in Python, over the native one
+	$(BIN)/python tools/python_routing.py
 
 stopping: $(VENV)/built ## Measure bias and coverage of runs that end when enough is known (hours)
 	$(BIN)/python tools/stopping.py

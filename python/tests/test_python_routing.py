@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import deroute
 from conftest import EXPERIMENT, ROOT
 from deroute import plan, routing
+from deroute.cli import app
 from deroute.experiment import Experiment
 from deroute.spec import canonical, fingerprint
 
@@ -202,6 +204,28 @@ def test_an_experiment(tmp_path: Path) -> None:
     after = points()
     keys = [{fingerprint(point.canonical) for point in found} for found in (before, after)]
     assert not keys[0] & keys[1]
+
+
+def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Points run in several workers; a mistake in the file is named before any of them."""
+    monkeypatch.chdir(tmp_path)
+    own = "{ python = { file = 'vlb.py' } }"
+    Path("small.toml").write_text(EXPERIMENT.replace('{ valiant = { phase_a = "lgl" } }', own))
+    Path("vlb.py").write_text((FILES / "vlb.py").read_text())
+    done = CliRunner().invoke(app, ["run", "small.toml", "--jobs", "2"])
+    assert done.exit_code == 0, done.output
+    frame = deroute.load_results("runs/small").frame
+    means = {
+        name: frame.filter(frame["routing"] == name)["latency.mean"].to_list()
+        for name in ("MIN", "VLB")
+    }
+    assert len(means["VLB"]) == 2
+    assert min(means["VLB"]) > max(means["MIN"])
+    Path("vlb.py").write_text("def route(view, header):\n    return view.hops(header)\n")
+    done = CliRunner().invoke(app, ["check", "small.toml"])
+    assert done.exit_code == 2
+    told = " ".join(done.output.split())
+    assert "vlb.py:2: numba does not understand: Unknown attribute 'hops'" in told, told
 
 
 def test_hooks_are_called(spec: Spec) -> None:
