@@ -40,7 +40,7 @@ def check(
     spec: str,
 ) -> tuple[
     tuple[int, int, int, int | None],
-    int,
+    tuple[int, int],
     tuple[int, int, int] | None,
     list[tuple[str, int]],
 ]: ...

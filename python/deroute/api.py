@@ -34,6 +34,8 @@ class Footprint:
     worst_bytes: int | None
     #: Phits of all messages of the workload: what the time of a run follows.
     message_phits: int = 0
+    #: Flows of the workload.
+    flows: int = 0
     #: Times beside the warm-up; None if the spec does not fix it.
     ramp: Ramp | None = None
     #: What the spec leaves to the engine: paths, and values in VCs or phits.
@@ -42,8 +44,8 @@ class Footprint:
     @classmethod
     def of(cls, text: str) -> Footprint:
         """Of a canonical spec."""
-        memory, phits, times, filled = _engine.check(text)
-        return cls(*memory, phits, None if times is None else Ramp(*times), tuple(filled))
+        memory, work, times, filled = _engine.check(text)
+        return cls(*memory, *work, None if times is None else Ramp(*times), tuple(filled))
 
 
 def check(spec: Mapping[str, Any] | Path | str) -> Footprint:

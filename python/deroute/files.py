@@ -52,13 +52,15 @@ def _references(
 
 
 def _is_reference(key: object, value: Any) -> bool:
-    """Whether a table stands for a file; of tables and traces there may be more in it."""
+    """Whether a table stands for a file; of some there may be more in it."""
     if not isinstance(value, dict) or not isinstance(value.get("file"), str):
         return False
     if key == "trace":
         return "digest" not in value
     if key == "python":
         return "source" not in value
+    if key == "flows":
+        return True
     return list(value) == ["file"] or (key == "table" and not {"rules", "packed"} & set(value))
 
 
@@ -119,4 +121,6 @@ _READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "table": table_files.read,
     "trace": _trace,
     "python": _python,
+    "flows": matrices.flows,
+    "sizes": matrices.sizes,
 }

@@ -74,6 +74,14 @@ class JobArrays:
     timeline_ranks: NDArray[np.uint64] | None = None
     timeline_begin: NDArray[np.uint64] | None = None
     timeline_activity: NDArray[np.uint8] | None = None
+    #: (flows,) if the job keeps a `table` of its flows: the ranks that send and receive each, its
+    #: phits, when it begins, how long it takes (0 if it has not ended), and how long alone.
+    flow_source: NDArray[np.uint32] | None = None
+    flow_destination: NDArray[np.uint32] | None = None
+    flow_phits: NDArray[np.uint32] | None = None
+    flow_start: NDArray[np.uint64] | None = None
+    flow_time: NDArray[np.uint64] | None = None
+    flow_alone: NDArray[np.uint64] | None = None
 
     def timeline(self) -> pl.DataFrame | None:
         """A row per activity: `rank`, `activity`, `begin` and `end`, by rank and then by time.
@@ -125,6 +133,47 @@ class ReplayOutcome(Part):
     collectives: list[CollectiveUse]
 
 
+class FlowFigures(Part):
+    """Mean, median, 99th percentile and maximum; 0 when no flow has ended."""
+
+    mean: float
+    p50: float
+    p99: float
+    max: float
+
+
+class FlowBin(Part):
+    """Flows of more phits than `above`, and no more than `up_to`."""
+
+    above: int
+    up_to: int | None = None
+    flows: int
+    #: Nothing else counts these.
+    unfinished: int
+    #: In cycles.
+    time: FlowFigures
+    #: How much longer than alone in the network.
+    slowdown: FlowFigures
+
+
+class FlowsOutcome(Part):
+    """How long the flows of a job took: all of them, and by size."""
+
+    flows: int
+    unfinished: int
+    time: FlowFigures
+    slowdown: FlowFigures
+    bins: list[FlowBin]
+
+    def scalars(self) -> dict[str, Any]:
+        """All, and each bin under what its flows have more phits than."""
+        document = self.model_dump()
+        bins = {f"above_{each.pop('above')}": each for each in document.pop("bins")}
+        for each in bins.values():
+            each.pop("up_to")
+        return document | bins
+
+
 class JobOutcome(Part):
     """What one job did."""
 
@@ -143,6 +192,7 @@ class JobOutcome(Part):
     communication_max: int
     messages: Messages
     replay: ReplayOutcome | None = None
+    flows: FlowsOutcome | None = None
 
 
 class WorkloadOutcome(Part):
@@ -160,7 +210,18 @@ class WorkloadOutcome(Part):
         """The makespan, and each job under its name."""
         document = self.model_dump()
         named = {job.pop("name"): job for job in document["jobs"]}
+        for job in self.jobs:
+            if job.flows is None:
+                named[job.name].pop("flows")
+            else:
+                named[job.name]["flows"] = job.flows.scalars()
         return {"makespan": self.makespan, "jobs": named}
+
+
+def job_frame(table: str, arrays: dict[str, JobArrays]) -> pl.DataFrame:
+    """A row per job and iteration, rank or flow."""
+    frames = {"iterations": iterations_frame, "ranks": ranks_frame, "flows": flows_frame}
+    return frames[table](arrays)
 
 
 def iterations_frame(arrays: dict[str, JobArrays]) -> pl.DataFrame:
@@ -176,6 +237,15 @@ def ranks_frame(arrays: dict[str, JobArrays]) -> pl.DataFrame:
     if all(getattr(each, name) is not None for each in arrays.values() for name in split):
         columns += split
     return _frame("rank", columns, arrays)
+
+
+def flows_frame(arrays: dict[str, JobArrays]) -> pl.DataFrame:
+    """A row per job and flow: who sends it to whom, how much, when, and how long it takes."""
+    kept = {job: each for job, each in arrays.items() if each.flow_time is not None}
+    if not kept:
+        raise ValueError("the spec asked for no table of flows (workload.jobs.flows.table)")
+    names = ("source", "destination", "phits", "start", "time", "alone")
+    return _frame("flow", [f"flow_{name}" for name in names], kept)
 
 
 def _frame(index: str, names: Sequence[str], arrays: dict[str, JobArrays]) -> pl.DataFrame:

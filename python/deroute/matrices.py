@@ -82,6 +82,51 @@ def matrix(file: Path) -> dict[str, Any]:
     return {"rows": Lines([[next(whole) for _ in row] for row in rows], file, lines)}
 
 
+def flows(file: Path) -> dict[str, Any]:
+    """Source, destination, size and perhaps a start and a class in each line; units as in specs.
+
+    A first line without a number is a heading. Raises `ValueError` with the line and what is wrong
+    there.
+    """
+    found, lines = [], []
+    for line, cells in _cells(file):
+        if not 3 <= len(cells) <= 5:
+            expected = "is not a source, a destination, a size, and perhaps a start and a class"
+            raise ValueError(f"line {line}: {','.join(cells)!r} {expected}")
+        source, destination = (_host(cell, line) for cell in cells[:2])
+        entry: dict[str, Any] = {"source": source, "destination": destination}
+        entry |= {
+            name: int(cell) if cell.isascii() and cell.isdigit() else cell
+            for name, cell in zip(("size", "start"), cells[2:4], strict=False)
+        }
+        if len(cells) == 5:
+            entry["class"] = _host(cells[4], line, "of a class")
+        found.append(entry)
+        lines.append(line)
+    if not found:
+        raise ValueError("there is no flow in it")
+    return {"list": Lines(found, file, lines)}
+
+
+def sizes(file: Path) -> dict[str, Any]:
+    """A size, in bytes unless it has a unit, and the share of what is not larger in each line.
+
+    A first line without a number is a heading. Raises `ValueError` with the line and what is wrong
+    there.
+    """
+    found, lines = [], []
+    for line, cells in _cells(file):
+        share = _number(cells[-1])
+        if len(cells) != 2 or share is None:
+            raise ValueError(f"line {line}: {','.join(cells)!r} is not a size and a share")
+        size = cells[0]
+        found.append([size if _number(size) is None else f"{size} B", float(share)])
+        lines.append(line)
+    if not found:
+        raise ValueError("there is no size in it")
+    return {"list": Lines(found, file, lines)}
+
+
 def content(file: Path) -> str:
     """The text of a file. Raises `ValueError` if it is larger than any list or matrix would be."""
     size = file.stat().st_size
@@ -111,9 +156,9 @@ def _number(cell: str) -> Decimal | None:
     return number if number.is_finite() else None
 
 
-def _host(cell: str, line: int) -> int:
+def _host(cell: str, line: int, what: str = "of a host") -> int:
     if not (cell.isascii() and cell.isdigit()):
-        raise ValueError(f"line {line}: {cell!r} is not the number of a host")
+        raise ValueError(f"line {line}: {cell!r} is not the number {what}")
     return int(cell)
 
 

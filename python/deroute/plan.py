@@ -95,6 +95,7 @@ def check_experiment(experiment: Experiment, known: Sequence[Problem] = ()) -> C
         max(each.saturated_bytes for each in prints),
         None if None in worst else max(each for each in worst if each is not None),
         max(each.message_phits for each in prints),
+        max(each.flows for each in prints),
         filled=tuple(dict.fromkeys(entry for each in prints for entry in each.filled)),
     )
     of_points = [(point, known_prints[_without_seed(point)]) for point in points]

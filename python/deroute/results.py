@@ -26,7 +26,7 @@ from deroute.ethernet import (
     NotificationUse,
     ReactionPointUse,
 )
-from deroute.jobs import JobArrays, Part, WorkloadOutcome, iterations_frame, ranks_frame
+from deroute.jobs import JobArrays, Part, WorkloadOutcome, job_frame
 from deroute.notebook import Value
 from deroute.queues import PauseSeries, QueueSeries, pause_series, queue_series
 from deroute.records import AgentSeries, CongestionSeries, Series, SeriesColumns
@@ -124,7 +124,9 @@ class Arrays:
     link_at: NDArray[np.uint32]
 
 
-Records = Literal["series", "agents", "congestion", "queues", "pauses", "iterations", "ranks"]
+Records = Literal[
+    "series", "agents", "congestion", "queues", "pauses", "iterations", "ranks", "flows"
+]
 Table = Literal["summary", "hosts", "routers", "links", "streams"] | Records
 
 
@@ -295,7 +297,7 @@ class Outcome(Value, Part):
         `probes.series`), sample and router (`agents`, needs `probes.agents`; see
         `AgentSeries.to_polars`), sample of the congestion trees (needs `probes.congestion`), sample
         and queue (needs `probes.queues`), link and VC (`pauses`, needs `probes.pauses`), or
-        iteration or rank of a job (needs a `workload`).
+        iteration, rank or flow of a job (needs a `workload`; flows that of a job that asks for it).
         """
         arrays = self.arrays
         match table:
@@ -323,8 +325,8 @@ class Outcome(Value, Part):
                 return _asked(self.queues, "queues", table).to_polars()
             case "pauses":
                 return _asked(self.pauses, "pauses", table).to_polars()
-            case "iterations" | "ranks":
-                return (iterations_frame if table == "iterations" else ranks_frame)(self.jobs)
+            case "iterations" | "ranks" | "flows":
+                return job_frame(table, self.jobs)
 
     def to_json(self) -> dict[str, Any]:
         """The whole outcome, arrays included, as the engine writes it."""

@@ -83,9 +83,20 @@ def _workload(base: float, latency: float, load: float) -> WorkloadOutcome:
         | {"name": name, "time": time, "iteration_mean": time / 2}
         | {"communication_mean": time - 50.0, "communication_max": time - 50}
         | {"messages": messages | {"latency": zero | {"histogram_error": 0.01}}}
+        | {"flows": _flows(base, load) if name == "second" else None}
         for name, time in (("first", int(10 * base)), ("second", int(20 * base)))
     ]
     return WorkloadOutcome.model_validate({"makespan": int(20 * base), "jobs": jobs})
+
+
+def _flows(base: float, load: float) -> dict[str, Any]:
+    """Small and large flows; of the large ones some have not ended at high loads."""
+    figures = {"mean": base, "p50": base, "p99": 4 * base, "max": 5 * base}
+    slowed = {"mean": 1 + load, "p50": 1 + load, "p99": 4 * (1 + load), "max": 9.0}
+    both = {"time": figures, "slowdown": slowed, "flows": 50, "unfinished": 0}
+    late = {"unfinished": 3 if load >= 0.5 else 0}
+    bins = [both | {"above": 0, "up_to": 1000}, both | {"above": 1000} | late]
+    return both | {"flows": 100, "bins": bins} | late
 
 
 def _series(base: float, minimal: float, noise: np.random.Generator) -> Any:

@@ -51,6 +51,7 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "congestion-map": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "congestion-hosts": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "completion": {"panel": "traffic", "where": {"load": 0.5}},
+    "flows": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "queues": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "pauses": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "paused": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},

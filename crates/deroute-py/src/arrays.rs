@@ -73,6 +73,12 @@ fn job(dict: &Bound<'_, PyDict>, job: &str, arrays: &mut JobArrays) -> PyResult<
         timeline_ranks,
         timeline_begin,
         timeline_activity,
+        flow_source,
+        flow_destination,
+        flow_phits,
+        flow_start,
+        flow_time,
+        flow_alone,
     } = std::mem::take(arrays);
     let at = |name: &str| format!("jobs.{}.{name}", job);
     vector(dict, &at("iteration_end"), iteration_end)?;
@@ -86,6 +92,14 @@ fn job(dict: &Bound<'_, PyDict>, job: &str, arrays: &mut JobArrays) -> PyResult<
         vector(dict, &at("timeline_ranks"), timeline_ranks)?;
         vector(dict, &at("timeline_begin"), timeline_begin)?;
         vector(dict, &at("timeline_activity"), timeline_activity)?;
+    }
+    if !flow_source.is_empty() {
+        vector(dict, &at("flow_source"), flow_source)?;
+        vector(dict, &at("flow_destination"), flow_destination)?;
+        vector(dict, &at("flow_phits"), flow_phits)?;
+        vector(dict, &at("flow_start"), flow_start)?;
+        vector(dict, &at("flow_time"), flow_time)?;
+        vector(dict, &at("flow_alone"), flow_alone)?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 mod adaptation;
 mod entropies;
+mod flows;
 mod notices;
 mod queues;
 mod replay;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::adaptation::AdaptationUse;
 pub use self::entropies::EntropyUse;
+pub use self::flows::{FlowBin, FlowSlowdown, FlowTimes, FlowsOutcome};
 pub use self::notices::{NotificationUse, PortSamples, ReactionPointUse, SampledQueues};
 pub use self::replay::{CollectiveUse, ReplayOutcome};
 pub use self::streams::{
@@ -450,6 +452,9 @@ pub struct JobOutcome {
     /// What it did beyond that, if it follows a trace or has collectives by named algorithms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplayOutcome>,
+    /// How long its flows took, if these are what it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows: Option<FlowsOutcome>,
     /// Per iteration and per rank.
     pub arrays: JobArrays,
 }
@@ -522,6 +527,24 @@ pub struct JobArrays {
     /// not kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timeline_activity: Vec<u8>,
+    /// If the job keeps a table of its flows: the rank that sends each,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flow_source: Vec<u32>,
+    /// the one that receives it,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flow_destination: Vec<u32>,
+    /// its phits,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flow_phits: Vec<u32>,
+    /// when it begins,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flow_start: Vec<u64>,
+    /// how long it takes, 0 if it has not ended,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flow_time: Vec<u64>,
+    /// and how long it would take alone in the network.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flow_alone: Vec<u64>,
 }
 
 /// Time series. Bin `i` covers `[start + i * width, start + (i + 1) * width)` cycles relative to

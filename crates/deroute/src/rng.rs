@@ -27,6 +27,8 @@ pub enum Owner {
     Limiters(u32),
     /// Entropies that a host draws.
     Entropies(u32),
+    /// Flows that a rank of a job sends.
+    Flows(u32),
     /// Generation of the packets of a stream of the traffic at a host.
     Stream {
         /// Which stream.
@@ -60,6 +62,7 @@ impl Stream {
             Owner::Port(router, port) => (5 | u64::from(port.0) << 8, router.0),
             Owner::Limiters(i) => (7, i),
             Owner::Entropies(i) => (8, i),
+            Owner::Flows(i) => (9, i),
             Owner::Stream { stream, host } => (6 | u64::from(stream) << 8, host),
         };
         let mut state = seed;

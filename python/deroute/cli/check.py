@@ -50,6 +50,8 @@ def check(
         "figures": ", ".join(str(figure["name"]) for figure in experiment.figures) or "none",
         "results": str(where),
     }
+    if checked.footprint.flows:
+        rows["flows"] = f"up to {checked.footprint.flows} in a point"
     if probe and todo:
         with app.err().status("Estimating the time"):
             seconds = cost.estimate_seconds(todo, checked.weights, jobs)

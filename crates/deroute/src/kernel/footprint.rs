@@ -47,6 +47,8 @@ pub struct Footprint {
     pub worst_bytes: u64,
     /// Phits of all messages of the workload: what the time of a run follows.
     pub message_phits: u64,
+    /// Flows of the workload.
+    pub flows: u64,
 }
 
 /// The memory that a run of this model needs.
@@ -68,12 +70,14 @@ pub(crate) fn of(model: &Arc<Model>) -> Footprint {
     });
     let with = |there| fixed.saturating_add(likely(model, &all, parts, &there)).min(worst);
     let message_phits = model.jobs.as_ref().map_or(0, |jobs| jobs.work().1);
+    let flows = model.jobs.as_ref().map_or(0, |jobs| jobs.flows());
     Footprint {
         fixed_bytes: fixed,
         flowing_bytes: with(Population::flowing(model, &all)),
         saturated_bytes: with(Population::saturated(model, &all)),
         worst_bytes: worst,
         message_phits,
+        flows,
     }
 }
 
@@ -321,8 +325,12 @@ fn programs(model: &Model, all: &Extent) -> u64 {
     let under_way = jobs.jobs.iter().map(|job| {
         let iterations = u64::from(job.iterations());
         let messages = job.work().0 / iterations * iterations.min(2);
-        // A trace has more messages than are under way.
-        if job.steps() > 0 { messages } else { messages.min(256 * u64::from(job.ranks())) }
+        // A trace has more messages than are under way; flows wait for nobody.
+        if job.steps() > 0 || job.flows.is_some() {
+            messages
+        } else {
+            messages.min(256 * u64::from(job.ranks()))
+        }
     });
     let messages = under_way.fold(0, u64::saturating_add);
     let ends: u64 =

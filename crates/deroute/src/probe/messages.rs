@@ -42,6 +42,8 @@ pub(crate) struct Record {
     pub(crate) last: Cycle,
     /// Cycles that ranks which have ended computed.
     pub(crate) computed: u64,
+    /// Flows that have arrived whole, by their place among those of the job, and when.
+    pub(crate) flows: Vec<(u32, Cycle)>,
     /// Parts that ranks took in collectives, by their schedules.
     pub(crate) collectives: Box<[Parts]>,
 }
@@ -92,6 +94,7 @@ impl Record {
             ended: 0,
             last: 0,
             computed: 0,
+            flows: Vec::new(),
             collectives: vec![Parts::default(); schedules].into(),
         }
     }
@@ -154,6 +157,7 @@ impl Record {
         self.ended += other.ended;
         self.last = self.last.max(other.last);
         self.computed += other.computed;
+        self.flows.extend_from_slice(&other.flows);
         for (own, other) in self.collectives.iter_mut().zip(&other.collectives) {
             own.merge(other);
         }

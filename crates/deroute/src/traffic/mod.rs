@@ -29,6 +29,7 @@ mod uniform;
 mod weighted;
 
 use self::pace::{Asked, Pace};
+pub(crate) use self::permutation::derangement;
 use self::sizes::Sizes;
 pub use self::streams::TrafficStream;
 use crate::ids::{Cycle, HostId};

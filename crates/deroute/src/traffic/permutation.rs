@@ -33,12 +33,17 @@ pub(super) fn build(
         return Err(SpecError::new(path, "a single host has nobody to send to"));
     }
     let mut rng = Stream::new(seed.unwrap_or(setting.seed), Owner::Network);
-    let mut to: Vec<u32> = (0..hosts).collect();
+    Fixed::build(derangement(hosts, &mut rng), path)
+}
+
+/// A permutation without a fixed point, of at least 2.
+pub(crate) fn derangement(count: u32, rng: &mut Stream) -> Vec<u32> {
+    let mut to: Vec<u32> = (0..count).collect();
     // About 1 in e shuffles has no fixed point.
     while to.iter().enumerate().any(|(from, &to)| from as u32 == to) {
-        for last in (1..hosts).rev() {
+        for last in (1..count).rev() {
             to.swap(last as usize, rng.below(last + 1) as usize);
         }
     }
-    Fixed::build(to, path)
+    to
 }

@@ -1,6 +1,7 @@
 //! A job, resolved.
 
 use super::comms::Comms;
+use super::flows::{self, Flows};
 use super::origin::Origin;
 use super::program::{Action, Program};
 use super::schedule::Schedule;
@@ -62,6 +63,8 @@ pub struct Job {
     pub origin: Origin,
     /// Some receives take more than one source or tag.
     pub wildcards: bool,
+    /// Its flows, if these are what it does.
+    pub flows: Option<Flows>,
     /// Activities of each rank whose times are kept.
     pub kept: usize,
     /// Messages and phits of one iteration.
@@ -72,7 +75,7 @@ impl Job {
     pub(super) fn build(
         spec: &spec::Job,
         index: usize,
-        scale: &Scale,
+        (scale, seed, limit): (&Scale, u64, Cycle),
         room: (usize, usize),
     ) -> Result<(Self, u32), SpecError> {
         let path = format!("workload.jobs[{index}]");
@@ -87,9 +90,12 @@ impl Job {
         let protocol = protocol(&spec.protocol, scale, &format!("{path}.protocol"))?;
         let within = within(&spec.within_host, scale, &format!("{path}.within_host"))?;
         if let Some(trace) = &spec.trace {
-            for (key, given) in
-                [("steps", !spec.steps.is_empty()), ("iterations", spec.iterations != spec::once())]
-            {
+            let given = [
+                ("steps", !spec.steps.is_empty()),
+                ("iterations", spec.iterations != spec::once()),
+                ("flows", spec.flows.is_some()),
+            ];
+            for (key, given) in given {
                 if given {
                     let message = "a job does what its trace says".to_owned();
                     return wrong(key, message, "nothing beside `trace`");
@@ -102,8 +108,19 @@ impl Job {
             let kept = kept(spec, ranks);
             return Ok((Self { name, start, protocol, within, kept, ..job }, ranks));
         }
+        if let Some(flows) = &spec.flows {
+            let ranks = spec.ranks.unwrap_or(room.0 as u32);
+            placement::hosts_for(spec, ranks, &path, room)?;
+            check_flows(spec, &path)?;
+            let path = format!("{path}.flows");
+            let site = flows::Site { ranks, seed, class: flows.class, scale, path };
+            let flows = Flows::build(flows, &site, (start, limit))?;
+            let (none, work) = ((Vec::new(), Comms::world()), flows.work());
+            let job = Self::of_trace(flows.program(ranks), none, Origin::default(), work);
+            return Ok((Self { name, start, within, flows: Some(flows), ..job }, ranks));
+        }
         let Some(ranks) = spec.ranks else {
-            return wrong("ranks", "is missing".into(), "a number, or `trace`");
+            return wrong("ranks", "is missing".into(), "a number, `trace`, or `flows`");
         };
         placement::hosts_for(spec, ranks, &path, room)?;
         let job = Self::of_steps(spec, ranks, scale, &path)?;
@@ -131,6 +148,7 @@ impl Job {
             protocol,
             origin,
             wildcards,
+            flows: None,
             kept: 0,
             work,
         }
@@ -152,7 +170,7 @@ impl Job {
         }
         if spec.steps.is_empty() {
             let message = "a program without steps does nothing".to_owned();
-            return wrong("steps", message, "a list of steps, or `trace`");
+            return wrong("steps", message, "a list of steps, `trace`, or `flows`");
         }
         let (mut schedules, mut first_tags) = (Vec::new(), Vec::new());
         let (mut tags, mut work) = (0u64, (0u64, 0u64));
@@ -172,6 +190,11 @@ impl Job {
         let program = Program::Steps { first_tags, tags: tags as u32, iterations: spec.iterations };
         let (comms, origin) = (Comms::world(), Origin::default());
         Ok(Self { work, ..Self::of_trace(program, (schedules, comms), origin, work) })
+    }
+
+    /// The class of service of a message with a tag.
+    pub fn service(&self, tag: u32) -> u8 {
+        self.flows.as_ref().map_or(0, |flows| flows.all[tag as usize].class)
     }
 
     /// Number of ranks.
@@ -209,7 +232,7 @@ impl Job {
     /// What a node of a rank is called.
     pub fn name_of(&self, rank: u32, node: u32) -> &str {
         match self.program.node(rank, node).action {
-            Action::Join => "wait",
+            Action::Join | Action::Idle { .. } => "wait",
             Action::Compute { .. } => "compute",
             Action::Send { .. } => "send",
             Action::Receive { .. } => "receive",
@@ -267,6 +290,19 @@ impl Job {
         }
         (messages.min(most.0.saturating_mul(ranks)), phits.min(most.1.saturating_mul(ranks)))
     }
+}
+
+/// Refuses what has no meaning beside flows.
+fn check_flows(spec: &spec::Job, path: &str) -> Result<(), SpecError> {
+    let given = [
+        ("steps", !spec.steps.is_empty()),
+        ("iterations", spec.iterations != spec::once()),
+        ("protocol", spec.protocol != spec::Protocol::default()),
+        ("timeline", spec.timeline),
+    ];
+    let Some((key, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+    let message = "a job of flows sends them, and nothing else";
+    Err(SpecError::new(format!("{path}.{key}"), message).choices(["nothing beside `flows`"]))
 }
 
 impl Protocol {

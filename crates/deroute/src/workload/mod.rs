@@ -12,6 +12,7 @@ mod collective;
 mod comms;
 mod dissemination;
 mod exchange;
+mod flows;
 mod job;
 pub(crate) mod matching;
 mod origin;
@@ -29,6 +30,7 @@ mod trace;
 mod tree;
 
 pub(crate) use assembly::{Assembly, Placed};
+pub use flows::{Flow, Flows};
 pub use job::Job;
 use placement::Room;
 pub use step::Op;
@@ -87,7 +89,8 @@ impl Jobs {
         let mut jobs = Vec::<Job>::new();
         for (index, each) in spec.jobs.iter().enumerate() {
             let free = seats.iter().filter(|seats| seats.is_empty()).count();
-            let (mut job, ranks) = Job::build(each, index, scale, (free, seats.len()))?;
+            let run = (scale, setting.seed, limit);
+            let (mut job, ranks) = Job::build(each, index, run, (free, seats.len()))?;
             let path = format!("workload.jobs[{index}]");
             if jobs.iter().any(|other| other.name == job.name) {
                 let message = format!("{:?} is the name of two jobs", job.name);
@@ -113,9 +116,24 @@ impl Jobs {
         self.jobs.iter().map(Job::ranks).sum()
     }
 
-    /// Bytes of the programs that were read.
+    /// Bytes of the programs that were read, and of flows.
     pub fn bytes(&self) -> u64 {
-        self.jobs.iter().map(|job| job.program.bytes()).sum()
+        let flows = |job: &Job| job.flows.as_ref().map_or(0, |flows| flows.all.capacity());
+        let bytes = |job: &Job| job.program.bytes() + (flows(job) * size_of::<Flow>()) as u64;
+        self.jobs.iter().map(bytes).sum()
+    }
+
+    /// Number of flows of all jobs.
+    pub fn flows(&self) -> u64 {
+        self.jobs.iter().filter_map(|job| job.flows.as_ref()).map(|flows| flows.work().0).sum()
+    }
+
+    /// Refuses flows of classes of service that they cannot have.
+    pub(crate) fn check_classes(&self, classes: (u8, Option<u8>)) -> Result<(), SpecError> {
+        let flows = self.jobs.iter().map(|job| job.flows.as_ref()).enumerate();
+        flows.filter_map(|(index, flows)| Some((index, flows?))).try_for_each(|(index, flows)| {
+            flows.check_classes(classes, &format!("workload.jobs[{index}].flows"))
+        })
     }
 
     /// Messages and phits of all jobs.

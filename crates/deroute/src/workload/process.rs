@@ -228,6 +228,10 @@ impl Process {
                 }
                 (hold(Activity::Compute, 1), until <= site.now)
             }
+            Action::Idle { cycles } => {
+                self.set_timer(site.now.saturating_add(cycles), waiter);
+                (hold(Activity::Wait, 0), false)
+            }
             Action::Send { to, phits, tag, comm, synchronous } => {
                 let key = Pattern { context: 2 * comm, from: self.rank, tag };
                 let ended = self.send(to, key, (phits, synchronous), waiter, site);
@@ -254,7 +258,7 @@ impl Process {
     fn end<S: Services>(&mut self, id: u32, site: &mut Site<'_, S>) {
         let node = site.job.program.node(self.rank, id);
         let what = match node.action {
-            Action::Join => None,
+            Action::Join | Action::Idle { .. } => None,
             Action::Compute { .. } => Some(Activity::Compute),
             Action::Send { .. } => Some(Activity::Send),
             Action::Receive { .. } => Some(Activity::Receive),

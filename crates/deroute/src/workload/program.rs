@@ -20,6 +20,11 @@ pub enum Action {
         /// The stream.
         stream: u8,
     },
+    /// Waits, and does nothing.
+    Idle {
+        /// For so long.
+        cycles: Cycle,
+    },
     /// Sends a message.
     Send {
         /// Rank that it is for.
@@ -134,6 +139,7 @@ pub(super) struct Packed {
 enum Kind {
     Join,
     Compute,
+    Idle,
     Send,
     SendSynchronous,
     Receive,
@@ -145,6 +151,7 @@ impl Packed {
         let (kind, stream, [peer, amount, tag, comm]) = match action {
             Action::Join => (Kind::Join, 0, [0; 4]),
             Action::Compute { cycles, stream } => (Kind::Compute, stream, [0, cycles, 0, 0]),
+            Action::Idle { cycles } => (Kind::Idle, 0, [0, cycles, 0, 0]),
             Action::Send { to, phits, tag, comm, synchronous } => {
                 let kind = if synchronous { Kind::SendSynchronous } else { Kind::Send };
                 (kind, 0, [to, phits, tag, comm])
@@ -162,6 +169,7 @@ impl Packed {
         let action = match kind {
             Kind::Join => Action::Join,
             Kind::Compute => Action::Compute { cycles: amount, stream },
+            Kind::Idle => Action::Idle { cycles: amount },
             Kind::Send | Kind::SendSynchronous => {
                 let synchronous = kind == Kind::SendSynchronous;
                 Action::Send { to: peer, phits: amount, tag, comm, synchronous }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::spec::Quantity;
 pub use crate::workload::collective::spec::*;
+pub use crate::workload::flows::spec::*;
 pub use crate::workload::trace::spec::*;
 
 /// Programs that send messages and wait for them. The run begins with an empty network, is measured
@@ -60,6 +61,9 @@ pub struct Job {
     /// What the ranks do, in place of steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceSpec>,
+    /// Flows that the ranks send, in place of steps. `ranks` is then all hosts that are left, if it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows: Option<FlowsSpec>,
     /// Keep when each rank did what, of a million activities of all ranks together. Default `false`.
     #[serde(default, skip_serializing_if = "crate::spec::is_default")]
     pub timeline: bool,

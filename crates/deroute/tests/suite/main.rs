@@ -13,6 +13,7 @@ mod crossbar_of;
 mod dcqcn;
 mod equality;
 mod ethernet;
+mod flows;
 mod notified;
 mod pauses;
 mod permutations;

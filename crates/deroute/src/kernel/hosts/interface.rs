@@ -16,7 +16,7 @@ pub(super) struct Outgoing {
     pub(super) to: HostId,
     /// Phits that have been cut off.
     pub(super) cut: u32,
-    /// Number among the messages of the host.
+    /// Number among the messages of the host; where they take turns, among the turns.
     pub(super) serial: u32,
     pub(super) issued: Cycle,
 }
@@ -56,8 +56,10 @@ pub(crate) struct Interface {
     pub(crate) workers: Vec<Worker>,
     /// Messages to be cut, by class.
     pub(super) backlogs: Box<[VecDeque<Outgoing>]>,
-    /// Messages so far.
+    /// Messages so far, or turns.
     pub(super) serial: u32,
+    /// Messages of a class take turns, packet by packet.
+    pub(super) turns: bool,
     /// Messages that have arrived in part: receiver, sender, kind and number.
     pub(super) incoming: BTreeMap<(u32, u32, Kind, u32), Assembly>,
     /// Messages for ranks of the same host: the job, the message, and when it was sent.
@@ -89,6 +91,17 @@ impl Interface {
         fitting.min_by_key(|(_, next)| next.serial).map(|(class, _)| class)
     }
 
+    /// A packet of the first message of a class has been cut, and there is more of it: the next one has its turn,
+    /// where messages take turns.
+    pub(super) fn next_turn(&mut self, class: u8) {
+        let backlog = &mut self.backlogs[usize::from(class)];
+        if let Some(mut message) = backlog.pop_front_if(|_| self.turns) {
+            message.serial = self.serial;
+            self.serial = self.serial.wrapping_add(1);
+            backlog.push_back(message);
+        }
+    }
+
     /// Which of its ranks this is.
     pub(super) fn worker(&self, rank: u32) -> u32 {
         let place = self.workers.iter().position(|worker| worker.seat.rank == rank);
@@ -117,7 +130,8 @@ impl Services for SendQueues<'_> {
             self.within.push((self.seat.job, descriptor));
             return;
         }
-        let class = self.flows.class(self.from, to);
+        let service = self.job.service(descriptor.key.tag);
+        let class = self.flows.class_in(service, self.from, to);
         let (serial, issued) = (*self.serial, self.now);
         *self.serial = serial.wrapping_add(1);
         self.backlogs[usize::from(class)].push_back(Outgoing {

@@ -63,6 +63,7 @@ impl Interfaces {
             workers: seats.iter().map(worker).collect(),
             backlogs: (0..classes).map(|_| VecDeque::new()).collect(),
             serial: 0,
+            turns: seats.iter().any(|seat| jobs.jobs[seat.job as usize].flows.is_some()),
             incoming: BTreeMap::new(),
             within: Vec::new(),
             held: 0,
@@ -230,10 +231,16 @@ impl Interfaces {
     /// A rank is told something.
     fn hear(&mut self, news: &News, model: &Model, now: Cycle) {
         let News { nic, worker, what, .. } = *news;
-        if let What::Arrives { kind, message, .. } = &what {
+        if let What::Arrives { kind, key, message, .. } = &what {
             let seat = self.nics[nic as usize].workers[worker as usize].seat;
             let counts = matches!(kind, Kind::Eager | Kind::Data);
-            self.records[seat.job as usize].receive(message, counts);
+            let record = &mut self.records[seat.job as usize];
+            record.receive(message, counts);
+            let jobs = model.jobs.as_ref();
+            if jobs.is_some_and(|jobs| jobs.jobs[seat.job as usize].flows.is_some()) {
+                record.flows.push((key.tag, message.arrived));
+                return;
+            }
         }
         self.with((nic, worker), (model, now), |process, job, services| match what {
             What::Left(waiter) => process.has_left(waiter),
@@ -297,6 +304,8 @@ impl Interfaces {
                 let what = What::Left(waiter);
                 told = self.news.insert(News { nic: index, worker, at: Cycle::MAX, what });
             }
+        } else {
+            nic.next_turn(class);
         }
         let part_of =
             PartOf::Message(Fragment { kind, to: rank, key, sequence, offset, length, left: told });

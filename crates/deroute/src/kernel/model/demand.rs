@@ -20,7 +20,7 @@ pub(super) fn resolve(
     let mut times = times::resolve(spec, scale)?;
     let seen = topology::seen_by_traffic(&spec.network.topology, topology)?;
     let setting = &Setting { topology: &*seen, seed: spec.run.seed };
-    let jobs = jobs(spec, scale, setting)?;
+    let jobs = jobs(spec, scale, setting, (classes, notices))?;
     if let Some(jobs) = &jobs {
         (times.warmup, times.measure) = (WarmupTimes::Fixed(0), jobs.limit);
     }
@@ -36,7 +36,12 @@ pub(super) fn resolve(
 }
 
 /// The programs, if there are any; without them there must be traffic.
-fn jobs(spec: &Spec, scale: &Scale, setting: &Setting<'_>) -> Result<Option<Jobs>, SpecError> {
+fn jobs(
+    spec: &Spec,
+    scale: &Scale,
+    setting: &Setting<'_>,
+    (classes, notices): (u8, Option<NoticePlan>),
+) -> Result<Option<Jobs>, SpecError> {
     let Some(workload) = &spec.workload else {
         if spec.traffic.is_silent() {
             let choices = ["a table", "a table workload instead"];
@@ -56,7 +61,9 @@ fn jobs(spec: &Spec, scale: &Scale, setting: &Setting<'_>) -> Result<Option<Jobs
             return Err(SpecError::new(format!("run.{key}"), message).choices(choices));
         }
     }
-    Jobs::build(workload, scale, setting).map(Some)
+    let jobs = Jobs::build(workload, scale, setting)?;
+    jobs.check_classes((classes, notices.map(|notices| notices.class)))?;
+    Ok(Some(jobs))
 }
 
 /// Smallest and largest packet in phits, notifications of congestion among them.

@@ -1,7 +1,7 @@
 //! Runs with a workload: from the first cycle until every rank has ended.
 
 use super::statistics::{percentiles, ratio};
-use super::{Running, replay};
+use super::{Running, flows, replay};
 use crate::ids::Cycle;
 use crate::kernel::hosts::{Hosts, Worker};
 use crate::kernel::inspect::Network;
@@ -190,6 +190,7 @@ fn job_outcome<'a>(
         unreceived += worker.process.unreceived() as u64;
         courses[rank] = Some(&worker.process.course);
     }
+    let flows = flows::outcome(job, total, network.model, &mut arrays);
     if job.kept > 0 {
         timeline(&mut arrays, &courses, since);
     }
@@ -213,6 +214,7 @@ fn job_outcome<'a>(
         communication_max: communication().max().unwrap_or(0),
         messages: messages(total),
         replay: replay::outcome(job, total, unreceived, network.model),
+        flows,
         arrays,
     }
 }

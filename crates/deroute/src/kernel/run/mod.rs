@@ -8,6 +8,7 @@ mod division;
 mod entropies;
 #[cfg(test)]
 mod expiry;
+mod flows;
 mod in_flight;
 mod jobs;
 mod marks;

@@ -6,7 +6,7 @@ use crate::outcome::{CollectiveUse, ReplayOutcome};
 use crate::probe::messages::Record;
 use crate::workload::Job;
 
-/// The result of a job that follows a trace; `None` if it takes steps.
+/// The result of a job that follows a trace; `None` if it takes steps, or sends flows.
 pub(super) fn outcome(
     job: &Job,
     total: &Record,
@@ -14,7 +14,7 @@ pub(super) fn outcome(
     model: &Model,
 ) -> Option<ReplayOutcome> {
     let named = job.schedules.iter().any(|schedule| schedule.data().is_some());
-    if job.steps() > 0 && !named {
+    if job.flows.is_some() || job.steps() > 0 && !named {
         return None;
     }
     let (cycle_ns, phit_bytes) = (model.scale.cycle_ns(), model.scale.phit_bytes());
