@@ -248,6 +248,7 @@ fn moving(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
         programs(model, all),
         if all.generators > 0 { Streams::most_bytes(model, all, parts) } else { 0 },
         Queued::most_bytes(model, all.ports, all.hosts),
+        Queued::silence_bytes(model, all.ports, all.hosts),
         Entropies::most_bytes(model, all.hosts.saturating_mul(all.hosts), packets),
         Receivers::most_bytes(model, all.hosts.saturating_mul(all.hosts), packets),
     ];
@@ -277,6 +278,7 @@ fn likely(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
         likely_programs(model, all),
         if all.generators > 0 { Streams::most_bytes(model, all, parts) } else { 0 },
         growing(model),
+        Queued::silence_bytes(model, all.ports, all.hosts),
         Entropies::most_bytes(model, hosts, packets),
         Receivers::most_bytes(model, hosts, packets),
     ];

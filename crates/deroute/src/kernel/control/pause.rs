@@ -14,7 +14,7 @@ use crate::kernel::core::fetch::{members, touch};
 use crate::kernel::core::mail::Signal;
 use crate::kernel::core::packet::BufferId;
 use crate::kernel::core::port_set::PortSet;
-use crate::kernel::core::ports::{Input, Output, OutputRequest, PortKind};
+use crate::kernel::core::ports::{Input, PortKind};
 use crate::kernel::model::Model;
 
 /// What a pause frame says.
@@ -59,11 +59,11 @@ impl PauseFrame {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PauseRecord {
     /// Frames that told the sender to be silent, and all frames, over the whole run.
-    pub(crate) stops: u64,
-    pub(crate) frames: u64,
+    pub(crate) stops: u32,
+    pub(crate) frames: u32,
     /// Packets lost, and their phits.
-    pub(crate) lost_packets: u64,
-    pub(crate) lost_phits: u64,
+    pub(crate) lost_packets: u32,
+    pub(crate) lost_phits: u32,
     /// Most phits that a VC held; of all VCs together where the whole link is paused.
     pub(crate) peak: u32,
 }
@@ -73,8 +73,6 @@ pub(crate) struct Pause {
     vcs: usize,
     /// Phits in the buffers of each VC of each input, `vcs` for each.
     occupancy: Vec<u32>,
-    /// Phits granted to each VC of each output that have not left.
-    waiting: Vec<u32>,
     /// VCs of each input whose sender has been told to be silent; all where the whole link is told.
     stopped: Vec<u64>,
     /// Inputs whose buffers have changed in this cycle.
@@ -98,7 +96,6 @@ impl Pause {
         Self {
             vcs,
             occupancy: vec![0; ports * vcs],
-            waiting: vec![0; ports * vcs],
             stopped: vec![0; ports],
             changed: PortSet::new(ports),
             inputs: Vec::new(),
@@ -112,7 +109,7 @@ impl Pause {
 
     /// Bytes of so many routers with so many ports.
     pub(crate) fn bytes(model: &Model, routers: u64, ports: u64) -> u64 {
-        let counts = if ends(model) { 3 } else { 2 };
+        let counts = if ends(model) { 2 } else { 1 };
         let records = recorded(model) * size_of::<PauseRecord>();
         let port = counts * vcs(model) * size_of::<u32>() + size_of::<u64>() + records;
         let shared = model.pause.as_ref().is_some_and(|pauses| pauses.shared.is_some());
@@ -123,33 +120,13 @@ impl Pause {
     /// Fetches its state.
     pub(super) fn sweep(&self) {
         touch(self.occupancy.iter().step_by(16).copied());
-        touch(self.waiting.iter().step_by(16).copied());
-        touch(self.records.iter().map(|record| record.peak));
+        touch(self.records.iter().step_by(3).map(|record| record.peak));
         touch(self.stopped.iter().step_by(8).map(|stopped| *stopped as u32));
     }
 
     #[inline]
     fn index(&self, port: u32, vc: u8) -> usize {
         port as usize * self.vcs + usize::from(vc)
-    }
-
-    /// Phits granted to a VC of an output that have not left.
-    pub(super) fn waiting(&self, (port, vc): (u32, u8)) -> u32 {
-        self.waiting[self.index(port, vc)]
-    }
-
-    pub(super) fn take(&mut self, output: &mut Output, (port, vc, size): (u32, u8, u32)) {
-        let index = self.index(port, vc);
-        self.waiting[index] += size;
-        output.queued += size;
-    }
-
-    pub(super) fn departed(&mut self, output: &mut Output, (port, request): (u32, OutputRequest)) {
-        if output.kind == PortKind::Link {
-            let index = self.index(port, request.vc);
-            self.waiting[index] -= u32::from(request.size);
-            output.queued -= u32::from(request.size);
-        }
     }
 
     /// Phits in a buffer: of one VC, or of all where they share it.
@@ -176,7 +153,7 @@ impl Pause {
         let record = self.record(plan, input, vc);
         if held > limits.capacity.saturating_add(shared.unwrap_or(0)) {
             record.lost_packets += 1;
-            record.lost_phits += u64::from(size);
+            record.lost_phits += size;
             return false;
         }
         record.peak = record.peak.max(held);
@@ -289,7 +266,7 @@ impl Pause {
             let stops = silent >> vc & 1 == 1;
             let record = self.record(plan, input, vc);
             record.frames += 1;
-            record.stops += u64::from(stops);
+            record.stops += u32::from(stops);
             let duration = plan.duration.filter(|_| stops);
             let frame = PauseFrame { stops, whole_link: plan.whole_link, duration };
             core.send_signal_at(input, vc, frame.write(), sent + plan.response);

@@ -49,10 +49,13 @@ pub(crate) struct Flight {
 }
 
 /// A VC of an input port: 26 bits for the port in its partition, and 6 for the VC.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BufferId(u32);
 
 impl BufferId {
+    /// None: no partition has so many ports.
+    pub(crate) const NOWHERE: Self = Self(u32::MAX);
+
     pub(crate) fn new(port: u32, vc: u8) -> Self {
         Self(port << 6 | u32::from(vc))
     }

@@ -1,5 +1,6 @@
 //! Which packet leaves an output, and when it is looked at again.
 
+use super::output_queues::OutputQueues;
 use super::queued::Queued;
 use super::schedule::{Candidate, Schedule};
 use crate::ids::Cycle;
@@ -45,7 +46,7 @@ impl Queued {
             let ready = core.pool[self.queues.fifos[(state.queues + queue) as usize].head].arrival;
             if ready <= now {
                 let (queue, class) = (queue as u8, self.queues.class_of(port, queue as u8));
-                self.queues.ports[port as usize].turn.only(queue, class);
+                self.queues.turns.only(port, queue, class);
                 return Some(queue);
             }
             self.queues.schedule(port, now, ready.min(expires));
@@ -70,8 +71,8 @@ impl Queued {
             }
             return None;
         }
-        let turn = &mut self.queues.ports[port as usize].turn;
-        Some(turn.choose(&self.queues.plan.schedule, &self.candidates).queue)
+        let OutputQueues { turns, plan, .. } = &mut self.queues;
+        Some(turns.choose(port, &plan.schedule, &self.candidates).queue)
     }
 
     /// When a port that holds packets can send next, as far as is known now.

@@ -5,7 +5,7 @@ use super::output_queues::{Fifo, Port, queues};
 use super::pacing::Pacing;
 use super::queued::Queued;
 use super::sampling::Sampling;
-use super::schedule::Turn;
+use super::schedule::Turns;
 use super::silence::Silences;
 use crate::congestion::CongestionPlan;
 use crate::kernel::core::wheel::Wheel;
@@ -17,7 +17,7 @@ impl Queued {
     pub(crate) fn bytes(model: &Model, outputs: u64, hosts: u64) -> u64 {
         let ports = outputs + hosts;
         let queue = size_of::<Fifo>() + Silences::bytes(model);
-        let turns = Turn::bytes(model.egress.classes());
+        let turns = Turns::bytes(&model.egress.schedule, model.egress.classes());
         let port = size_of::<Port>() + queues(model) * queue + turns;
         let marking = match model.egress.congestion_point {
             None => 0,
@@ -29,6 +29,15 @@ impl Queued {
             Some(_) => Pacing::bytes(model, hosts),
         };
         ports * port as u64 + marking + pacing + ports / 8 + Wheel::<u32>::bytes(model.horizon())
+    }
+
+    /// Bytes besides, once a queue of an output has been told to be silent.
+    pub(crate) fn silence_bytes(model: &Model, outputs: u64, hosts: u64) -> u64 {
+        if model.pause.is_none() {
+            return 0;
+        }
+        let ports = outputs + if model.egress.nic.is_some() { hosts } else { 0 };
+        ports * (queues(model) * Silences::most_bytes()) as u64
     }
 
     /// Bytes besides, at the most: what limiters keep.

@@ -163,7 +163,7 @@ impl<C: Control, H: Hosts, B: Books> Switches<'_, C, H, B> {
         let taken = if to_host { 0 } else { size };
         control.take(model, output, credits, (out, request.vc, taken));
         queues.make_room(core.pool.slots());
-        queues.waiting[index as usize] = Waiting { request, held: None };
+        queues.waiting[index as usize] = Waiting::new(request, None);
         queues.append(core, (out, vc), index, ready);
         // As if it came from a host.
         let grant = Grant {

@@ -1,11 +1,11 @@
 //! The queues of the outputs of a partition, and of the links of its hosts.
 
-use super::schedule::Turn;
+use super::schedule::Turns;
 use crate::ids::Cycle;
 use crate::kernel::control::Control;
 use crate::kernel::core::Core;
 use crate::kernel::core::fetch::members;
-use crate::kernel::core::packet::{NONE, Packet};
+use crate::kernel::core::packet::{BufferId, NONE, Packet};
 use crate::kernel::core::port_set::PortSet;
 use crate::kernel::core::ports::{OutputRequest, PortKind};
 use crate::kernel::core::wheel::Wheel;
@@ -21,6 +21,8 @@ pub(super) struct OutputQueues {
     pub(super) fifos: Vec<Fifo>,
     /// What packets wait for, by their place in the pool.
     pub(super) waiting: Vec<Waiting>,
+    /// The turns of their classes.
+    pub(super) turns: Turns,
     /// Ports that are to be looked at in this cycle.
     pub(super) schedulable: PortSet,
     pub(super) wakeups: Wheel<u32>,
@@ -47,7 +49,6 @@ pub(super) struct Port {
     pub(super) paused: u64,
     /// Phits in its queues.
     pub(super) phits: u32,
-    pub(super) turn: Turn,
 }
 
 /// A queue of an output: first and last packet, and its phits.
@@ -58,12 +59,38 @@ pub(super) struct Fifo {
     pub(super) phits: u32,
 }
 
-/// A packet in a queue.
+/// A packet in a queue: what it has requested of its output, and where its memory is that it gives back when it leaves.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Waiting {
-    pub(super) request: OutputRequest,
-    /// Where its memory is that it gives back when it leaves: input and VC.
-    pub(super) held: Option<(u32, u8)>,
+    pub(super) vc: u8,
+    hop_position: u8,
+    size: u16,
+    /// `NOWHERE` if it has none.
+    held: BufferId,
+}
+
+impl Waiting {
+    pub(super) fn new(request: OutputRequest, held: Option<(u32, u8)>) -> Self {
+        let OutputRequest { vc, hop_position, size, .. } = request;
+        let held = held.map_or(BufferId::NOWHERE, |(port, vc)| BufferId::new(port, vc));
+        Self { vc, hop_position, size, held }
+    }
+
+    /// What it has requested of an output.
+    pub(super) fn request(self) -> OutputRequest {
+        let Self { vc, hop_position, size, .. } = self;
+        OutputRequest { vc, hop_position, size, ..OutputRequest::default() }
+    }
+
+    /// Input and VC whose memory it has.
+    pub(super) fn held(self) -> Option<(u32, u8)> {
+        (self.held != BufferId::NOWHERE).then(|| (self.held.port(), self.held.vc()))
+    }
+
+    /// Nobody needs its memory any more.
+    pub(super) fn let_go(&mut self) {
+        self.held = BufferId::NOWHERE;
+    }
 }
 
 impl OutputQueues {
@@ -89,12 +116,12 @@ impl OutputQueues {
                 occupied: 0,
                 paused: 0,
                 phits: 0,
-                turn: Turn::new(&plan.schedule, plan.classes()),
             });
             fifos.extend((0..count).map(|_| Fifo { head: NONE, tail: NONE, phits: 0 }));
         }
         Self {
             outputs: core.outputs.len() as u32,
+            turns: Turns::new(&plan.schedule, plan.classes(), ports.len()),
             schedulable: PortSet::new(ports.len()),
             wakeups: Wheel::new(model.horizon()),
             waiting: Vec::new(),

@@ -79,8 +79,8 @@ impl Egress for Queued {
 
     fn sweep(&self) {
         touch(self.queues.ports.iter().map(|port| port.free_at));
-        touch(self.queues.fifos.iter().step_by(8).map(|fifo| fifo.head));
-        touch(self.queues.waiting.iter().step_by(2).map(|waiting| u32::from(waiting.request.size)));
+        touch(self.queues.fifos.iter().step_by(5).map(|fifo| fifo.head));
+        touch(self.queues.waiting.iter().step_by(8).map(|waiting| u32::from(waiting.vc)));
         touch(self.queues.wakeups.lines(|port| *port));
     }
 
@@ -144,7 +144,7 @@ impl Egress for Queued {
         let held = (egress.queues.plan.holds_input && !grant.injection)
             .then_some((grant.input, grant.in_vc));
         egress.queues.make_room(core.pool.slots());
-        egress.queues.waiting[grant.packet as usize] = Waiting { request: grant.request, held };
+        egress.queues.waiting[grant.packet as usize] = Waiting::new(grant.request, held);
         egress.queues.append(core, (grant.out, vc), grant.packet, ready);
         if let Some(sampling) = &mut egress.sampling {
             sampling.enter(core, &egress.queues, (grant.out, vc), grant.packet);
@@ -183,7 +183,7 @@ impl Egress for Queued {
         let index = core.pool.insert(packet, now);
         egress.queues.make_room(core.pool.slots());
         let request = OutputRequest { vc: to.vc(), size: packet.size, ..OutputRequest::default() };
-        egress.queues.waiting[index as usize] = Waiting { request, held: None };
+        egress.queues.waiting[index as usize] = Waiting::new(request, None);
         let at = (port - egress.queues.outputs, egress.queues.queue_of(port, to.vc()));
         if let Some(pacing) = &mut egress.pacing
             && pacing.enter(core, &mut egress.queues, at, index)
@@ -297,7 +297,7 @@ impl Egress for Queued {
     fn finish<M: Machine<Egress = Self>>(path: &mut Datapath<M>) {
         let end = path.core.now;
         // Nobody needs the memory any more.
-        path.egress.queues.waiting.iter_mut().for_each(|waiting| waiting.held = None);
+        path.egress.queues.waiting.iter_mut().for_each(Waiting::let_go);
         for port in 0..path.egress.queues.outputs {
             let to_host = path.core.outputs[port as usize].kind == PortKind::Host;
             while path.egress.queues.ports[port as usize].occupied != 0 {
@@ -330,8 +330,8 @@ impl Egress for Queued {
             for queue in members(port.occupied) {
                 let mut packet = self.queues.fifos[(port.queues + queue) as usize].head;
                 while packet != NONE {
-                    let Waiting { request, held } = self.queues.waiting[packet as usize];
-                    departing.push(Departing { out, vc: request.vc, packet, held });
+                    let waiting = self.queues.waiting[packet as usize];
+                    departing.push(Departing { out, vc: waiting.vc, packet, held: waiting.held() });
                     packet = core.pool[packet].next;
                 }
             }

@@ -29,22 +29,15 @@ impl Schedule {
     }
 }
 
-/// The turn of an output.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Turn {
-    /// Class whose turn it is.
-    class: u8,
-    /// By class.
-    turns: Box<[ClassTurn]>,
-}
-
-/// The turn of a class.
-#[derive(Clone, Copy, Debug, Default)]
-struct ClassTurn {
-    /// Queue that comes first among its queues.
-    queue: u8,
-    /// What it may still send in this round.
-    deficit: u32,
+/// The turns of the classes at all outputs.
+pub(crate) struct Turns {
+    classes: usize,
+    /// By output and class, the queue that comes first among its queues.
+    queues: Box<[u8]>,
+    /// With ETS, by output, the class whose turn it is.
+    rounds: Box<[u8]>,
+    /// With ETS, by output and class, what it may still send in this round.
+    deficits: Box<[u32]>,
 }
 
 /// A queue that can send: its index, its class, and the phits of its head.
@@ -55,44 +48,64 @@ pub(crate) struct Candidate {
     pub(crate) size: u16,
 }
 
-impl Turn {
-    /// No class has had its turn.
-    pub(crate) fn new(schedule: &Schedule, classes: u8) -> Self {
-        let mut turns: Box<[_]> = vec![ClassTurn::default(); usize::from(classes)].into();
+impl Turns {
+    /// No class has had its turn at any of so many outputs.
+    pub(crate) fn new(schedule: &Schedule, classes: u8, outputs: usize) -> Self {
+        let classes = usize::from(classes);
+        let mut turns = Self {
+            classes,
+            queues: vec![0; outputs * classes].into(),
+            rounds: Box::default(),
+            deficits: Box::default(),
+        };
         if let Schedule::Ets { quanta, .. } = schedule {
-            turns[0].deficit = quanta[0];
+            turns.rounds = vec![0; outputs].into();
+            turns.deficits = vec![0; outputs * classes].into();
+            turns.deficits.iter_mut().step_by(classes).for_each(|first| *first = quanta[0]);
         }
-        Self { class: 0, turns }
+        turns
     }
 
-    /// Bytes that it takes beside itself, for so many classes.
-    pub(crate) fn bytes(classes: u8) -> usize {
-        usize::from(classes) * size_of::<ClassTurn>()
+    /// Bytes of an output with so many classes.
+    pub(crate) fn bytes(schedule: &Schedule, classes: u8) -> usize {
+        let rounds = match schedule {
+            Schedule::Strict => 0,
+            Schedule::Ets { .. } => usize::from(classes) * size_of::<u32>() + 1,
+        };
+        usize::from(classes) + rounds
     }
 
     /// The only queue that can send does, with strict priority.
     #[inline]
-    pub(crate) fn only(&mut self, queue: u8, class: u8) {
-        self.turns[usize::from(class)].queue = queue + 1;
+    pub(crate) fn only(&mut self, output: u32, queue: u8, class: u8) {
+        self.queues[output as usize * self.classes + usize::from(class)] = queue + 1;
     }
 
-    /// Chooses among the queues that can send, in ascending order; there is at least one.
-    pub(crate) fn choose(&mut self, schedule: &Schedule, candidates: &[Candidate]) -> Candidate {
+    /// Chooses among the queues of an output that can send, in ascending order; there is at least one.
+    pub(crate) fn choose(
+        &mut self,
+        output: u32,
+        schedule: &Schedule,
+        candidates: &[Candidate],
+    ) -> Candidate {
         let chosen = match schedule {
             Schedule::Strict => {
                 let class = candidates.iter().map(|candidate| candidate.class).max();
-                class.and_then(|class| self.first_of(class, candidates)).unwrap_or(candidates[0])
+                let first = class.and_then(|class| self.first_of(output, class, candidates));
+                first.unwrap_or(candidates[0])
             }
-            Schedule::Ets { quanta, phit } => self.next_round_robin((quanta, *phit), candidates),
+            Schedule::Ets { quanta, phit } => {
+                self.next_round_robin(output, (quanta, *phit), candidates)
+            }
         };
-        self.turns[usize::from(chosen.class)].queue = chosen.queue + 1;
+        self.only(output, chosen.queue, chosen.class);
         chosen
     }
 
     /// The queue of a class that comes first in turn, if one of them can send.
-    fn first_of(&self, class: u8, candidates: &[Candidate]) -> Option<Candidate> {
+    fn first_of(&self, output: u32, class: u8, candidates: &[Candidate]) -> Option<Candidate> {
         let mut of_class = candidates.iter().filter(|candidate| candidate.class == class);
-        let turn = self.turns[usize::from(class)].queue;
+        let turn = self.queues[output as usize * self.classes + usize::from(class)];
         let first = of_class.clone().find(|candidate| candidate.queue >= turn);
         first.or_else(|| of_class.next()).copied()
     }
@@ -101,12 +114,16 @@ impl Turn {
     /// A class that cannot send loses what it had.
     fn next_round_robin(
         &mut self,
+        output: u32,
         (quanta, phit): (&[u32], u32),
         candidates: &[Candidate],
     ) -> Candidate {
+        let own = output as usize * self.classes;
         loop {
-            let first = self.first_of(self.class, candidates);
-            let deficit = &mut self.turns[usize::from(self.class)].deficit;
+            let class = self.rounds[output as usize];
+            let first = self.first_of(output, class, candidates);
+            let deficits = &mut self.deficits[own..own + self.classes];
+            let deficit = &mut deficits[usize::from(class)];
             match first {
                 Some(candidate) if *deficit >= u32::from(candidate.size) * phit => {
                     *deficit -= u32::from(candidate.size) * phit;
@@ -115,8 +132,9 @@ impl Turn {
                 Some(_) => {}
                 None => *deficit = 0,
             }
-            self.class = (self.class + 1) % quanta.len() as u8;
-            self.turns[usize::from(self.class)].deficit += quanta[usize::from(self.class)];
+            let next = if usize::from(class) + 1 == self.classes { 0 } else { class + 1 };
+            self.rounds[output as usize] = next;
+            deficits[usize::from(next)] += quanta[usize::from(next)];
         }
     }
 }

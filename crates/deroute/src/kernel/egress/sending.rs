@@ -1,7 +1,6 @@
 //! What happens when a packet leaves an output, or a host.
 
 use super::notify;
-use super::output_queues::Waiting;
 use super::queued::Queued;
 use crate::congestion::NoticePlan;
 use crate::ids::{PortId, RouterId};
@@ -17,15 +16,14 @@ impl Queued {
     /// The congestion point of an output sees a packet leave a queue, and may mark it.
     #[inline]
     fn mark(&mut self, core: &mut Core, (port, queue): (u32, u8), packet: u32) {
+        let Some(marking) = &mut self.marking else { return };
         let class = self.queues.class_of(port, queue);
         let own = |notices: NoticePlan| notices.class == class;
-        if self.marking.is_none() || self.queues.plan.notices.is_some_and(own) {
+        if self.queues.plan.notices.is_some_and(own) {
             return;
         }
         let behind = self.queues.waiting_phits(port, class);
-        if let Some(marking) = &mut self.marking
-            && marking.marks(core, (port, class), behind)
-        {
+        if marking.marks(core, (port, class), behind) {
             core.pool[packet].packet.header.mark();
         }
     }
@@ -40,7 +38,7 @@ impl Queued {
         let Datapath { core, egress, hosts, .. } = path;
         let host = port - egress.queues.outputs;
         let (packet, _) = egress.pop(core, port, queue);
-        let class = egress.queues.waiting[packet as usize].request.vc;
+        let class = egress.queues.waiting[packet as usize].vc;
         let (now, latency) = (core.now, core.model.host_latency);
         hosts.injected(&mut core.pool[packet].packet, now);
         let packet = core.pool[packet].packet;
@@ -60,7 +58,8 @@ impl Queued {
     pub(super) fn send<M: Machine<Egress = Self>>(path: &mut Datapath<M>, port: u32, queue: u8) {
         let Datapath { core, egress, control, books, agents, .. } = path;
         let (packet, duration) = egress.pop(core, port, queue);
-        let Waiting { request, held } = egress.queues.waiting[packet as usize];
+        let waiting = egress.queues.waiting[packet as usize];
+        let request = waiting.request();
         egress.mark(core, (port, queue), packet);
         let now = core.now;
         let state = &egress.queues.ports[port as usize];
@@ -69,7 +68,7 @@ impl Queued {
         output.sent += core.collector.overlap(now, duration);
         let (kind, downstream) = (output.kind, output.downstream);
         control.departed(core, port, request);
-        if let Some((input, vc)) = held {
+        if let Some((input, vc)) = waiting.held() {
             let upstream = core.inputs[input as usize].upstream;
             control.release(core, (input, upstream), vc, request.size);
         }

@@ -32,6 +32,8 @@ struct Silence {
 
 /// All queues.
 pub(super) struct Silences {
+    /// Of so many queues, once one of them has been told anything.
+    count: usize,
     queues: Vec<Silence>,
     bins: SilenceBins,
     /// By queue the cycles of each bin, up to the last one in which it was silent; none unless they are recorded.
@@ -39,32 +41,51 @@ pub(super) struct Silences {
 }
 
 impl Silences {
-    /// Bytes of a queue that was never silent.
+    /// Bytes of a queue while none has been told anything.
     pub(super) fn bytes(model: &Model) -> usize {
         let recorded = model.pause_probe && model.times.series.is_some();
-        size_of::<Silence>() + if recorded { size_of::<Vec<u32>>() } else { 0 }
+        if recorded { size_of::<Vec<u32>>() } else { 0 }
+    }
+
+    /// Bytes of a queue besides from then on.
+    pub(super) fn most_bytes() -> usize {
+        size_of::<Silence>()
     }
 
     pub(super) fn new(queues: usize) -> Self {
         let bins = SilenceBins::default();
-        Self { queues: vec![Silence::default(); queues], bins, binned: Vec::new() }
+        Self { count: queues, queues: Vec::new(), bins, binned: Vec::new() }
+    }
+
+    /// A queue that is told something.
+    fn told(&mut self, queue: usize) -> &mut Silence {
+        if self.queues.is_empty() {
+            self.queues = vec![Silence::default(); self.count];
+        }
+        &mut self.queues[queue]
+    }
+
+    /// What a queue has been told.
+    fn of(&self, queue: usize) -> Silence {
+        self.queues.get(queue).copied().unwrap_or_default()
     }
 
     /// Records bins from now on.
     pub(super) fn record_bins(&mut self, bins: SilenceBins) {
         self.bins = bins;
-        self.binned = vec![Vec::new(); self.queues.len()];
+        self.binned = vec![Vec::new(); self.count];
     }
 
     /// A queue falls silent.
     pub(super) fn begin(&mut self, queue: usize, now: Cycle) {
-        self.queues[queue].since = now;
+        self.told(queue).since = now;
     }
 
     /// Its silence ends in this cycle.
     pub(super) fn end(&mut self, core: &Core, queue: usize, at: Cycle) {
-        let since = self.queues[queue].since;
-        self.queues[queue].measured += u64::from(core.collector.overlap(since, at - since));
+        let silence = self.told(queue);
+        let since = silence.since;
+        silence.measured += u64::from(core.collector.overlap(since, at - since));
         if let Some(bins) = self.binned.get_mut(queue) {
             add(bins, self.bins, since, at);
         }
@@ -77,16 +98,16 @@ impl Silences {
 
     /// When a queue fell silent last.
     pub(super) fn since(&self, queue: usize) -> Cycle {
-        self.queues[queue].since
+        self.of(queue).since
     }
 
     /// When the silence of a queue ends by itself.
     pub(super) fn until(&self, queue: usize) -> Cycle {
-        self.queues[queue].until
+        self.of(queue).until
     }
 
     pub(super) fn last_until(&mut self, queue: usize, until: Cycle) {
-        self.queues[queue].until = until;
+        self.told(queue).until = until;
     }
 
     /// What was recorded of a queue, which may be silent now, and may have ceased to be by itself.
@@ -96,7 +117,7 @@ impl Silences {
         queue: usize,
         (silent, ends): (bool, bool),
     ) -> SilenceRecord {
-        let Silence { since, mut measured, until } = self.queues[queue];
+        let Silence { since, mut measured, until } = self.of(queue);
         let mut bins = self.binned.get(queue).cloned().unwrap_or_default();
         if silent {
             let end = if ends { until.min(core.now) } else { core.now };

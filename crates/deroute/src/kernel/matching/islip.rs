@@ -353,7 +353,11 @@ impl Islip {
         let pair = self.pair(switch, input, output);
         let (turn, vcs) = (self.pairs[pair], self.stride as u8 - 1);
         let at = (base + u32::from(output)) as usize;
-        let room = |size| path.core.model.room(path.core.outputs[at].class, size);
+        let class = path.core.outputs[at].class;
+        let room = |size| match path.core.model.replaces_credits(class) {
+            true => 0,
+            false => path.core.model.room(class, size),
+        };
         let (little, much) = (room(self.sizes.0), room(self.sizes.1));
         let shares = !path.core.model.shared_by.is_empty();
         let asks = shares || path.core.model.output_buffer < u32::MAX;

@@ -73,11 +73,11 @@ fn unused(class: &str, PausePlan { limits, .. }: &PausePlan) -> PauseUse {
 fn add(found: &mut PauseUse, link: &Link<'_>, cycles: Cycle) -> (u64, u64) {
     found.links += 1;
     for record in link.records {
-        found.frames += record.frames;
-        found.stops += record.stops;
+        found.frames += u64::from(record.frames);
+        found.stops += u64::from(record.stops);
         found.buffer_max = found.buffer_max.max(record.peak);
-        found.lost_packets += record.lost_packets;
-        found.lost_phits += record.lost_phits;
+        found.lost_packets += u64::from(record.lost_packets);
+        found.lost_phits += u64::from(record.lost_phits);
     }
     let silent = link.silences.iter().map(|silence| silence.measured).sum();
     let queues = link.silences.len() as u64;
@@ -164,13 +164,13 @@ fn row(link: &Link<'_>, vc: u8) -> PauseRow {
         host: link.from.err(),
         vc: (!link.plan.whole_link).then_some(vc.into()),
         class: link.class as u32,
-        frames: record.frames,
-        stops: record.stops,
+        frames: record.frames.into(),
+        stops: record.stops.into(),
         paused: link.silences[usize::from(vc)].measured,
         buffer_max: record.peak,
         headroom_max: record.peak.saturating_sub(link.plan.limits.xoff),
-        lost_packets: record.lost_packets,
-        lost_phits: record.lost_phits,
+        lost_packets: record.lost_packets.into(),
+        lost_phits: record.lost_phits.into(),
     }
 }
 
