@@ -42,7 +42,8 @@ pub(crate) fn dragonfly(h: u32, routing: &str, pattern: &str, load: f64) -> Case
 /// A balanced Dragonfly with the switch of thesis Table 3-1, with more tables if any, and the VCs of a routing for
 /// so many classes.
 fn thesis(h: u32, (classes, tables): (u8, &str), routing: &str, traffic: &str) -> Spec {
-    let a = 2 * h;
+    const NIC: &str = "[network.nic]\ninjection_queue = 5040\n";
+    let (a, nic) = (2 * h, if tables.contains("[network.nic]") { "" } else { NIC });
     let (local, global) = if routing == MIN { (2, 1) } else { (4, 2) };
     let (local, global) = (local * classes, global * classes);
     let cycles = match h {
@@ -56,7 +57,7 @@ fn thesis(h: u32, (classes, tables): (u8, &str), routing: &str, traffic: &str) -
          [network.links]\n\
          local = {{ latency = 15, vcs = {local}, buffer = 720 }}\n\
          global = {{ latency = 150, vcs = {global}, buffer = 1800 }}\n\
-         [network.nic]\ninjection_queue = 5040\n\
+         {nic}\
          [network.switch.combined_queued]\npipeline = 90\noutput_buffer = 630\n\
          {tables}\
          [routing]\n{routing}\n\
@@ -246,6 +247,28 @@ pub(crate) fn ethernet() -> Vec<Comparison> {
         memory_bar: None,
     };
     vec![pfc(MIN), pfc(UGAL), ets]
+}
+
+/// Congestion points that tell sources of long queues, and rate limiters there, over pauses alone. Both have links to
+/// hosts, whose buffers are those of the shorter links.
+pub(crate) fn notified() -> Vec<Comparison> {
+    const LINK: &str = "[network.nic]\nlatency = 15\ninjection_queue = 5040\nlink = { buffer = 720 }\n";
+    const QCN: &str = "[network.classes]\ncount = 2\n\
+                       [network.congestion_point.qcn]\nq_eq = 100\nsample = { bytes = 600 }\n\
+                       notifications = { size = 1 }\n\
+                       [network.nic.reaction_point.qcn]\nbyte_counter = 600\ntimer = 4000\n\
+                       active_increase = '1/100'\nhyper_increase = '1/20'\nleast_rate = '1/100'\n";
+    let case = |(classes, tables): (u8, &str), load| {
+        let traffic = format!("load = {load}\npattern = \"uniform\"\n");
+        thesis(6, (classes, &format!("{tables}{LINK}{PFC}")), MIN, &traffic)
+    };
+    let compare = |load| {
+        let label = label(MIN, UN, load);
+        let own = Case { name: format!("QCN, limiters, h6 {label}"), spec: case((2, QCN), load) };
+        let pfc = Case { name: format!("PFC h6 {label}"), spec: case((1, ""), load) };
+        Comparison { own, others: vec![pfc], bar: 1.5, memory_bar: None }
+    };
+    [0.5, 0.9].map(compare).into()
 }
 
 /// Minimal routing by tables over minimal routing, with a rule for every other group, switch of the group and host of

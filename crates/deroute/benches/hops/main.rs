@@ -1,6 +1,6 @@
 //! What a packet-hop costs in CPU time: the engine against a floor, adaptive routing against VLB, a HyperX against
-//! a Dragonfly, Ethernet against credits, a full network against one that is not, tables against minimal
-//! routing, and what a millisecond of a large fat tree costs.
+//! a Dragonfly, Ethernet against credits, notifications of congestion against pauses alone, a full network against
+//! one that is not, tables against minimal routing, and what a millisecond of a large fat tree costs.
 //!
 //! `cargo bench -p deroute --bench hops [-- FILTER ...]`
 //!
@@ -62,6 +62,7 @@ fn main() -> ExitCode {
     bench.compare(&["VLB"], &cases::adaptive());
     bench.compare(&["h6 alike", "h6"], &cases::lattices());
     bench.compare(&["credits"], &cases::ethernet());
+    bench.compare(&["PFC"], &cases::notified());
     bench.compare(&["not full"], &cases::full());
     bench.compare(&["MIN"], &cases::tables());
     bench.cells();

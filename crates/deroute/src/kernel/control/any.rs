@@ -33,6 +33,7 @@ impl Control for AnyControl {
             || AnyCredits::has_room(model, output, credits, request)
     }
 
+    #[inline]
     fn take(
         &mut self,
         model: &Model,
@@ -52,15 +53,17 @@ impl Control for AnyControl {
         }
     }
 
+    #[inline]
     fn release(&mut self, core: &mut Core, from: (u32, Link), vc: u8, size: u16) {
         match &mut self.pause {
-            Some(pause) if core.model.replaces_credits(class_of(core, from.0)) => {
+            Some(pause) if core.model.replaces_credits(core.inputs[from.0 as usize].class) => {
                 pause.release(from.0, vc, size);
             }
             _ => self.credits.release(core, from, vc, size),
         }
     }
 
+    #[inline]
     fn arrive(&mut self, core: &Core, to: BufferId, size: u16) -> bool {
         self.pause.as_mut().is_none_or(|pause| pause.arrive(core, to, size))
     }
@@ -75,6 +78,7 @@ impl Control for AnyControl {
         self.credits.apply(model, output, credits, signal);
     }
 
+    #[inline]
     fn departed(&mut self, core: &mut Core, output: u32, request: OutputRequest) {
         let Core { outputs, credits, model, .. } = core;
         let state = &mut outputs[output as usize];
@@ -111,10 +115,4 @@ impl Control for AnyControl {
             _ => self.credits.taken(model, output, credits, at),
         }
     }
-}
-
-/// The class of the link behind an input.
-#[inline]
-fn class_of(core: &Core, input: u32) -> u8 {
-    core.outputs[input as usize].class
 }

@@ -130,6 +130,7 @@ impl Pause {
     }
 
     /// Phits in a buffer: of one VC, or of all where they share it.
+    #[inline]
     fn held(&self, plan: &PausePlan, input: u32, vc: u8) -> u32 {
         let first = self.index(input, 0);
         if plan.whole_link {
@@ -138,25 +139,25 @@ impl Pause {
         self.occupancy[first + usize::from(vc)]
     }
 
+    #[inline]
     pub(super) fn arrive(&mut self, core: &Core, to: BufferId, size: u16) -> bool {
         let (input, vc, size) = (to.port(), to.vc(), u32::from(size));
-        let Some(plan) = plan_of(&core.model, core, input) else { return true };
-        let limits = plan.limits;
+        let class = core.inputs[input as usize].class;
+        let Some(plan) = core.model.pause.as_ref().and_then(|pauses| pauses.of(class.into()))
+        else {
+            return true;
+        };
+        let limits = &plan.limits;
         let held = self.held(plan, input, vc) + size;
-        let index = self.index(input, vc);
-        // Whoever has not been told to be silent takes of the memory that ports share, or of the headroom.
-        let memory = self.memory.as_ref().filter(|_| plan.shared.is_some());
-        let shared = memory.map(|memory| match self.has_stopped(input, vc) {
-            true => memory.charged(self.buffer(plan, input, vc)),
-            false => u32::MAX,
-        });
+        let shared = if self.memory.is_some() { self.shared(plan, input, vc) } else { 0 };
         let record = self.record(plan, input, vc);
-        if held > limits.capacity.saturating_add(shared.unwrap_or(0)) {
+        if held > limits.capacity.saturating_add(shared) {
             record.lost_packets += 1;
             record.lost_phits += size;
             return false;
         }
         record.peak = record.peak.max(held);
+        let index = self.index(input, vc);
         self.occupancy[index] += size;
         // Whether it still holds more at the end of the cycle is seen then.
         if held > limits.xoff && !self.has_stopped(input, vc) {
@@ -165,6 +166,19 @@ impl Pause {
         true
     }
 
+    /// Phits that a buffer may have of the memory that ports share: who has not been told to be silent takes of it, or of
+    /// the headroom.
+    fn shared(&self, plan: &PausePlan, input: u32, vc: u8) -> u32 {
+        match &self.memory {
+            Some(memory) if plan.shared.is_some() => match self.has_stopped(input, vc) {
+                true => memory.charged(self.buffer(plan, input, vc)),
+                false => u32::MAX,
+            },
+            _ => 0,
+        }
+    }
+
+    #[inline]
     pub(super) fn release(&mut self, input: u32, vc: u8, size: u16) {
         let index = self.index(input, vc);
         // A buffer without limits is not counted.
@@ -290,6 +304,7 @@ impl Pause {
         self.memory.as_ref().map(|memory| memory.most())
     }
 
+    #[inline]
     pub(super) fn has_stopped(&self, input: u32, vc: u8) -> bool {
         self.stopped[input as usize] >> vc & 1 == 1
     }
@@ -305,6 +320,7 @@ impl Pause {
     }
 
     /// The record of a VC, or that of its port.
+    #[inline]
     fn record(&mut self, plan: &PausePlan, input: u32, vc: u8) -> &mut PauseRecord {
         let vc = if plan.whole_link { 0 } else { usize::from(vc).min(self.recorded - 1) };
         &mut self.records[input as usize * self.recorded + vc]
@@ -330,6 +346,6 @@ fn ends(model: &Model) -> bool {
 /// How the sender behind an input is paused, if it can be, or how its buffer can overflow.
 fn plan_of<'a>(model: &'a Model, core: &Core, input: u32) -> Option<&'a PausePlan> {
     let used = core.inputs[input as usize].kind != PortKind::Unused;
-    let class = core.outputs[input as usize].class;
+    let class = core.inputs[input as usize].class;
     model.pause.as_ref().filter(|_| used)?.of(class.into())
 }

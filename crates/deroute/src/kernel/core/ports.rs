@@ -31,6 +31,8 @@ pub(crate) struct Input {
     /// Next requester of the same output, or `NONE`.
     pub(crate) next_request: u32,
     pub(crate) kind: PortKind,
+    /// Class of its link.
+    pub(crate) class: u8,
     /// Earliest cycle of a wake-up that is scheduled; in the past if none is.
     pub(crate) wakeup_at: Cycle,
 }

@@ -1,6 +1,6 @@
 //! Which packet leaves an output, and when it is looked at again.
 
-use super::output_queues::OutputQueues;
+use super::output_queues::{Fifo, OutputQueues};
 use super::queued::Queued;
 use super::schedule::{Candidate, Schedule};
 use crate::ids::Cycle;
@@ -31,6 +31,7 @@ impl Queued {
 
     /// The packet of a port that leaves in this cycle, if one can. If not, sees to it that the port is looked at
     /// when one may, unless a signal will tell.
+    #[inline]
     pub(super) fn choose(&mut self, core: &Core, port: u32) -> Option<u8> {
         let (now, free_at) = (core.now, self.queues.ports[port as usize].free_at);
         if free_at > now {
@@ -43,7 +44,7 @@ impl Queued {
         let open = state.occupied & !state.paused;
         if matches!(self.queues.plan.schedule, Schedule::Strict) && open.is_power_of_two() {
             let queue = open.trailing_zeros();
-            let ready = core.pool[self.queues.fifos[(state.queues + queue) as usize].head].arrival;
+            let ready = self.queues.of(state)[queue as usize].ready;
             if ready <= now {
                 let (queue, class) = (queue as u8, self.queues.class_of(port, queue as u8));
                 self.queues.turns.only(port, queue, class);
@@ -52,18 +53,18 @@ impl Queued {
             self.queues.schedule(port, now, ready.min(expires));
             return None;
         }
-        let state = &self.queues.ports[port as usize];
         self.candidates.clear();
         let mut ready_at = expires;
-        for queue in members(state.occupied & !state.paused) {
-            let slot = &core.pool[self.queues.fifos[(state.queues + queue) as usize].head];
-            if slot.arrival > now {
-                ready_at = ready_at.min(slot.arrival);
+        let fifos = self.queues.of(state);
+        for queue in members(open) {
+            let Fifo { head, ready, .. } = fifos[queue as usize];
+            if ready > now {
+                ready_at = ready_at.min(ready);
                 continue;
             }
             let queue = queue as u8;
             let class = self.queues.class_of(port, queue);
-            self.candidates.push(Candidate { queue, class, size: slot.packet.size });
+            self.candidates.push(Candidate { queue, class, size: core.pool[head].packet.size });
         }
         if self.candidates.is_empty() {
             if ready_at != Cycle::MAX {
@@ -77,24 +78,28 @@ impl Queued {
 
     /// When a port that holds packets can send next, as far as is known now.
     #[inline]
-    fn next_chance(&self, core: &Core, port: u32) -> Cycle {
+    fn next_chance(&self, port: u32) -> Cycle {
         let state = &self.queues.ports[port as usize];
         let open = state.occupied & !state.paused;
         if self.queues.plan.silence_ends || open == 0 {
             return state.free_at;
         }
-        let head = |queue| self.queues.fifos[(state.queues + queue) as usize].head;
-        let ready = members(open).map(|queue| core.pool[head(queue)].arrival).min();
+        let fifos = self.queues.of(state);
+        let ready = members(open).map(|queue| fifos[queue as usize].ready).min();
         ready.unwrap_or(0).max(state.free_at)
     }
 
     /// Takes the first packet off a queue of a port, whose link is busy with it from now on.
+    #[inline]
     pub(super) fn pop(&mut self, core: &mut Core, port: u32, queue: u8) -> (u32, u32) {
         let state = &mut self.queues.ports[port as usize];
         let fifo = &mut self.queues.fifos[state.queues as usize + usize::from(queue)];
         let packet = fifo.head;
         let (next, _) = core.pool.remove(packet);
         fifo.head = next;
+        if next != NONE {
+            fifo.ready = core.pool[next].arrival;
+        }
         state.occupied &= !(u64::from(next == NONE) << queue);
         let size = u32::from(core.pool[packet].packet.size);
         fifo.phits -= size;
@@ -103,7 +108,7 @@ impl Queued {
         state.free_at = core.now + duration;
         (state.left_at, state.leaving) = (state.free_at, queue);
         if state.occupied != 0 {
-            let at = self.next_chance(core, port);
+            let at = self.next_chance(port);
             self.queues.schedule(port, core.now, at);
         }
         (packet, duration)
@@ -119,7 +124,7 @@ impl Queued {
         let queues =
             if pause.whole_link { u64::MAX } else { 1 << self.queues.queue_of(port, signal.vc()) };
         let first = state.queues as usize;
-        let all = u64::MAX >> (64 - self.queues.queues_of_a_port());
+        let all = u64::MAX >> (64 - self.queues.count);
         let changed = queues & all & if pause.stops { !state.paused } else { state.paused };
         for queue in members(changed) {
             let queue = first + queue as usize;

@@ -17,8 +17,9 @@ pub(super) struct OutputQueues {
     /// Outputs of switches: what follows are hosts.
     pub(super) outputs: u32,
     pub(super) ports: Vec<Port>,
-    /// Those of a port are together.
+    /// Those of a port are together: so many.
     pub(super) fifos: Vec<Fifo>,
+    pub(super) count: u8,
     /// What packets wait for, by their place in the pool.
     pub(super) waiting: Vec<Waiting>,
     /// The turns of their classes.
@@ -51,12 +52,13 @@ pub(super) struct Port {
     pub(super) phits: u32,
 }
 
-/// A queue of an output: first and last packet, and its phits.
+/// A queue of an output: first and last packet, its phits, and when the first may leave.
 #[derive(Clone, Copy)]
 pub(super) struct Fifo {
     pub(super) head: u32,
     pub(super) tail: u32,
     pub(super) phits: u32,
+    pub(super) ready: Cycle,
 }
 
 /// A packet in a queue: what it has requested of its output, and where its memory is that it gives back when it leaves.
@@ -117,7 +119,7 @@ impl OutputQueues {
                 paused: 0,
                 phits: 0,
             });
-            fifos.extend((0..count).map(|_| Fifo { head: NONE, tail: NONE, phits: 0 }));
+            fifos.extend((0..count).map(|_| Fifo { head: NONE, tail: NONE, phits: 0, ready: 0 }));
         }
         Self {
             outputs: core.outputs.len() as u32,
@@ -125,16 +127,11 @@ impl OutputQueues {
             schedulable: PortSet::new(ports.len()),
             wakeups: Wheel::new(model.horizon()),
             waiting: Vec::new(),
+            count: count as u8,
             plan,
             ports,
             fifos,
         }
-    }
-
-    /// The queues that every port has.
-    #[inline]
-    pub(super) fn queues_of_a_port(&self) -> usize {
-        self.fifos.len() / self.ports.len()
     }
 
     /// The queue of a port for packets of a VC at its other end.
@@ -178,6 +175,7 @@ impl OutputQueues {
     }
 
     /// As many places as there are in the pool.
+    #[inline]
     pub(super) fn make_room(&mut self, slots: usize) {
         if self.waiting.len() < slots {
             self.waiting.resize(slots, Waiting::default());
@@ -200,7 +198,15 @@ impl OutputQueues {
         }
     }
 
+    /// The queues of a port.
+    #[inline]
+    pub(super) fn of(&self, state: &Port) -> &[Fifo] {
+        let first = state.queues as usize;
+        &self.fifos[first..first + usize::from(self.count)]
+    }
+
     /// Puts a packet at the end of the queue of a VC at a port, from which it may leave from `ready` on.
+    #[inline]
     pub(super) fn append(
         &mut self,
         core: &mut Core,
@@ -213,6 +219,7 @@ impl OutputQueues {
     }
 
     /// The same by the queue.
+    #[inline]
     fn add(&mut self, core: &mut Core, (port, queue): (u32, u8), packet: u32, ready: Cycle) {
         let state = &mut self.ports[port as usize];
         let slot = &mut core.pool[packet];
@@ -223,7 +230,7 @@ impl OutputQueues {
         let fifo = &mut self.fifos[state.queues as usize + usize::from(queue)];
         fifo.phits += size;
         if fifo.head == NONE {
-            fifo.head = packet;
+            (fifo.head, fifo.ready) = (packet, ready);
         } else {
             core.pool[fifo.tail].next = packet;
         }
@@ -263,7 +270,7 @@ impl OutputQueues {
         let size = u32::from(slot.packet.size);
         state.phits += size;
         debug_assert!(state.occupied >> at.1 & 1 == 1, "something is behind it");
-        self.fifos[place] = Fifo { head: packet, phits: rest.phits + size, ..rest };
+        self.fifos[place] = Fifo { head: packet, ready: now, phits: rest.phits + size, ..rest };
         let at = now.max(state.free_at);
         self.schedule(port, now, at);
     }
@@ -298,7 +305,8 @@ impl OutputQueues {
         }
         let [(head, tail), taken] = lists;
         let fifo = &mut self.fifos[place];
-        *fifo = Fifo { head, tail, phits: fifo.phits - phits };
+        let ready = if head == NONE { 0 } else { core.pool[head].arrival };
+        *fifo = Fifo { head, tail, phits: fifo.phits - phits, ready };
         let state = &mut self.ports[port as usize];
         state.phits -= phits;
         if head == NONE {

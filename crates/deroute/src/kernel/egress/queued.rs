@@ -79,7 +79,7 @@ impl Egress for Queued {
 
     fn sweep(&self) {
         touch(self.queues.ports.iter().map(|port| port.free_at));
-        touch(self.queues.fifos.iter().step_by(5).map(|fifo| fifo.head));
+        touch(self.queues.fifos.iter().step_by(4).map(|fifo| fifo.head));
         touch(self.queues.waiting.iter().step_by(8).map(|waiting| u32::from(waiting.vc)));
         touch(self.queues.wakeups.lines(|port| *port));
     }
@@ -128,7 +128,7 @@ impl Egress for Queued {
         collector.grants += 1;
         let to_host = output.kind == PortKind::Host;
         // At its host a packet has no VC, but it has a class.
-        let vc = if to_host { grant.in_vc % egress.queues.plan.flows } else { grant.request.vc };
+        let vc = if to_host { egress.queues.plan.flow_of(grant.in_vc) } else { grant.request.vc };
         let notifies = egress.queues.plan.notifies(vc);
         match notifies {
             true => collector.notices.received += u64::from(to_host),
@@ -149,8 +149,8 @@ impl Egress for Queued {
         if let Some(sampling) = &mut egress.sampling {
             sampling.enter(core, &egress.queues, (grant.out, vc), grant.packet);
         }
-        if core.inputs[grant.input as usize].kind == PortKind::Host
-            && !grant.injection
+        if egress.queues.plan.nic.is_some()
+            && core.inputs[grant.input as usize].kind == PortKind::Host
             && !(M::Hosts::NOTIFY && egress.queues.plan.notifies(grant.in_vc))
         {
             let kind = core.pool[grant.packet].packet.header.kind();

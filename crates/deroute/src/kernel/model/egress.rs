@@ -127,10 +127,18 @@ impl EgressModel {
         self.flows / self.schemes
     }
 
+    /// The class of flows of a VC.
+    #[inline]
+    pub(crate) fn flow_of(&self, vc: u8) -> u8 {
+        // Mostly there is one, and divisions take long.
+        if self.flows == 1 { 0 } else { vc % self.flows }
+    }
+
     /// The class of service of a VC.
     #[inline]
     pub(crate) fn class_of(&self, vc: u8) -> u8 {
-        vc % self.flows / self.schemes
+        let flow = self.flow_of(vc);
+        if self.schemes == 1 { flow } else { flow / self.schemes }
     }
 
     /// Are the packets of a VC notifications?

@@ -218,6 +218,7 @@ impl Division<'_> {
             sent: OutputRequest::default(),
             next_request: NONE,
             kind,
+            class,
             wakeup_at: 0,
         });
         core.outputs.push(Output {
