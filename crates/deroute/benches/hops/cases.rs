@@ -252,7 +252,8 @@ pub(crate) fn ethernet() -> Vec<Comparison> {
 /// Congestion points that tell sources of long queues, and rate limiters there, over pauses alone. Both have links to
 /// hosts, whose buffers are those of the shorter links.
 pub(crate) fn notified() -> Vec<Comparison> {
-    const LINK: &str = "[network.nic]\nlatency = 15\ninjection_queue = 5040\nlink = { buffer = 720 }\n";
+    const LINK: &str =
+        "[network.nic]\nlatency = 15\ninjection_queue = 5040\nlink = { buffer = 720 }\n";
     const QCN: &str = "[network.classes]\ncount = 2\n\
                        [network.congestion_point.qcn]\nq_eq = 100\nsample = { bytes = 600 }\n\
                        notifications = { size = 1 }\n\
