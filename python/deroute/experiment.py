@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from typing import Any
 from deroute import errors, matrices
 from deroute.errors import DocumentPath, InputError, Problem, parse_path
 from deroute.files import read_document
-from deroute.reader import KEYS, MOST_POINTS, NAME, Axis, Label, Reader, Value
+from deroute.reader import KEYS, MOST_POINTS, NAME, Axis, Label, Reader, Seeds, Value
 from deroute.spec import Spec, assign, canonical, fingerprint, not_deep
 
 
@@ -61,6 +62,8 @@ class Experiment:
     #: The file and its text, if it came from one.
     path: Path | None = None
     text: str | None = None
+    #: Only as many values of the axis `seed` are run as this takes; None: all of them.
+    seeds: Seeds | None = None
 
     @classmethod
     def load(cls, file: Path | str) -> Experiment:
@@ -96,12 +99,15 @@ class Experiment:
         reference = reader.attempt(reader.reference)
         before = len(reader.problems)
         sweep = tuple(reader.attempt(reader.axes) or ())
+        seeds = reader.attempt(functools.partial(reader.seeds, sweep))
+        sweep += (seeds.axis,) if seeds else ()
         count = math.prod(len(axis.values) for axis in sweep)
         if count > MOST_POINTS:
             reader.report(("axis",), f"{count} points are more than {MOST_POINTS}")
         axes_read = base is not None and len(reader.problems) == before
         figures = reader.attempt(lambda: reader.tables("figure")) or []
-        experiment = cls(name, title or name, sweep, figures, reference, document, path, text)
+        title = title or name
+        experiment = cls(name, title, sweep, figures, reference, document, path, text, seeds)
         before = len(reader.problems)
         if axes_read:
             reader.skips(experiment.axes)

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 from pydantic import ValidationError
 
-from deroute import _engine, reference
+from deroute import _engine, reference, replications
 from deroute.errors import InputError, Problem
 from deroute.experiment import Experiment, Point
 from deroute.results import Outcome
@@ -34,7 +34,9 @@ class Results:
     outcomes: Sequence[Outcome]
     #: Versions of the engine that computed them.
     engine: str
-    #: Points of the experiment that are not finished, and references.
+    #: Points of the experiment; of seeds as needed those that are needed, as far as is known.
+    points: Sequence[Point]
+    #: Those that are not finished, and references.
     missing: Sequence[Point]
     #: Where they are.
     directory: Path
@@ -52,9 +54,10 @@ def load_results(directory: Path | str) -> Results:
     with Store.open(directory) as store:
         experiment = Experiment.from_document(store.experiment(), path=_copy(directory))
         stored = _newest(store.points())
-    finished = [(point, stored[point.key]) for point in experiment.points if point.key in stored]
-    compared = reference.references(experiment, experiment.points)
-    wanted = [*experiment.points, *reference.distinct(compared)]
+    points = replications.wanted(experiment, stored.values())
+    finished = [(point, stored[point.key]) for point in points if point.key in stored]
+    compared = reference.references(experiment, points)
+    wanted = [*points, *reference.distinct(compared)]
     missing = [point for point in wanted if point.key not in stored]
     outcomes = [_outcome(directory / FILE, row) for _, row in finished]
     others = {
@@ -71,7 +74,8 @@ def load_results(directory: Path | str) -> Results:
     frame = pl.DataFrame(rows, infer_schema_length=None)
     engines = sorted({row.engine for _, row in finished}) or [_engine.VERSION]
     day = max((row.finished_at for _, row in finished), default="").partition(" ")[0]
-    return Results(experiment, frame, outcomes, " and ".join(engines), missing, directory, day)
+    engine = " and ".join(engines)
+    return Results(experiment, frame, outcomes, engine, points, missing, directory, day)
 
 
 def _newest(points: Iterable[Stored]) -> dict[str, Stored]:

@@ -73,7 +73,7 @@ def check_experiment(experiment: Experiment, known: Sequence[Problem] = ()) -> C
         raise InputError(_at_most([*problems, experiment.problem(("skip",), "skips every point")]))
     tables, wrong_figures = _figures(experiment)
     problems += wrong_figures
-    problems += rules.figure_problems(experiment, tables)
+    problems += [*rules.figure_problems(experiment, tables), *rules.seed_problems(experiment)]
     points = list({point.key: point for point in _canonical_points(experiment)}.values())
     with ThreadPoolExecutor(cores()) as pool:
         results = list(pool.map(_check, _distinct(points)))

@@ -18,13 +18,17 @@ from deroute.spec import canonical
 Label = str | int | float
 _T = TypeVar("_T")
 
-KEYS = ("name", "title", "extends", "base", "reference", "axis", "skip", "figure")
+KEYS = ("name", "title", "extends", "base", "reference", "seeds", "axis", "skip", "figure")
 #: The axis of repetitions, and what it sets.
 SEED, SEED_PATH = "seed", "run.seed"
 
 _AXIS_KEYS = ("name", "path", "values", "range", "overrides")
 _VALUE_KEYS = ("label", "set")
 _RANGE_KEYS = ("from", "to", "step")
+_SEEDS_KEYS = ("latency", "accepted", "least", "most")
+_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%")
+#: Seeds that are run before anything is known, and the most there can be.
+_LEAST_SEEDS, _MOST_SEEDS = 3, 1000
 #: What a name of files must be.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 _AXIS_NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -55,6 +59,23 @@ class Axis:
 
     name: str
     values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """Seeds as needed: how narrow intervals between them have to be, and how many they may be."""
+
+    #: Half-widths of the 95% intervals, as shares of the means; None of what does not count.
+    latency: float | None
+    accepted: float | None
+    least: int
+    most: int
+
+    @property
+    def axis(self) -> Axis:
+        """All of them."""
+        numbers = range(1, self.most + 1)
+        return Axis(SEED, tuple(Value(each, {SEED_PATH: each}, ("seeds",)) for each in numbers))
 
 
 class Reader:
@@ -115,6 +136,43 @@ class Reader:
         if name is not None and name not in REFERENCES:
             raise self.error(("reference",), f"{name!r} is no reference", REFERENCES)
         return name
+
+    def seeds(self, axes: Sequence[Axis]) -> Seeds | None:
+        """`seeds`: they are an axis, of which only what is needed is run."""
+        if "seeds" not in self.document:
+            return None
+        place: DocumentPath = ("seeds",)
+        table = self.typed(self.document, (), "seeds", dict)
+        self.keys(table, place, _SEEDS_KEYS)
+        if any(axis.name == SEED for axis in axes):
+            message = f"the axis {SEED!r} says which seeds there are: leave out one of the two"
+            raise self.error(place, message)
+        if "latency" not in table and "accepted" not in table:
+            raise self.error(place, "says no precision", ['latency = "2%"', 'accepted = "1%"'])
+        latency, accepted = self.share(table, "latency"), self.share(table, "accepted")
+        least = self.count(table, "least", 2, _LEAST_SEEDS)
+        return Seeds(latency, accepted, least, self.count(table, "most", least, None))
+
+    def share(self, table: Mapping[str, Any], key: str) -> float | None:
+        """A precision, such as `"2%"`, if there is one."""
+        if key not in table:
+            return None
+        text = table[key]
+        match = _PERCENT.fullmatch(text) if isinstance(text, str) else None
+        found = float(match[1]) / 100 if match else 0.0
+        if not 0 < found < 1:
+            raise self.error(("seeds", key), f"{text!r} is no precision", ['such as "2%"'])
+        return found
+
+    def count(self, table: Mapping[str, Any], key: str, least: int, default: int | None) -> int:
+        """A number of seeds."""
+        found = table.get(key, default)
+        allowed = [f"{least} to {_MOST_SEEDS}"]
+        if found is None:
+            raise self.error(("seeds", key), "is missing: a number of seeds", allowed)
+        if type(found) is not int or not least <= found <= _MOST_SEEDS:
+            raise self.error(("seeds", key), f"{found!r} is no such number of seeds", allowed)
+        return found
 
     def tables(self, key: str) -> list[dict[str, Any]]:
         tables = self.document.get(key, [])

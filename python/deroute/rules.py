@@ -175,6 +175,13 @@ def group_problems(experiment: Experiment, tables: Mapping[int, FigureTable]) ->
             yield experiment.problem(place, message, [f"0 to {least - 1}", '"all"'])
 
 
+def seed_problems(experiment: Experiment) -> Iterator[Problem]:
+    """Seeds as needed look at what synthetic traffic has."""
+    if experiment.seeds and any("workload" in point.spec for point in experiment.points):
+        message = "a workload has no accepted load to be known: how many seeds are needed is open"
+        yield experiment.problem(("seeds",), message, ["an axis `seed`"])
+
+
 def check_changes(spec: Mapping[str, Any]) -> None:
     """Refuse a change of the traffic, or a stream that starts, after the measurement; the engine
     accepts the spec.
@@ -204,6 +211,10 @@ def further_mistakes(spec: Mapping[str, Any], first: SpecError) -> Iterator[Spec
             return
         spec, following = repaired[0]
         assert following is not None
+        place = parse_path(following.path)
+        if place != parse_path(error.path) and place == parse_path(error.path)[: len(place)]:
+            # The table misses the entry that was set aside.
+            return
         error = following
         seen.add(error.path)
         # Of a key that was misspelt, or left out on purpose above.

@@ -22,7 +22,7 @@ from deroute.analysis import KEEPS_UP, SEED, Estimate, estimate, state_over_seed
 from deroute.errors import InputError
 from deroute.experiment import Experiment
 from deroute.frame import Results
-from deroute.reader import Label
+from deroute.reader import SEED_PATH, Label
 
 #: What the axis of the load sets.
 LOAD = "traffic.load"
@@ -100,6 +100,15 @@ class Search:
         document = copy.deepcopy(dict(self.experiment.document))
         document["name"] = self.experiment.name + SUFFIX
         document.pop("reference", None)
+        seeds = self.experiment.seeds
+        if document.pop("seeds", None) and seeds:
+            # As many at every load.
+            axis = {
+                "name": SEED,
+                "path": SEED_PATH,
+                "range": {"from": 1, "to": seeds.least, "step": 1},
+            }
+            document["axis"] = [*document.get("axis", []), axis]
         curves = self.curves()
         steps = sorted({step for found in loads.values() for step in found})
         values = [self.load(step) for step in steps]

@@ -37,6 +37,7 @@ def experiment_schema() -> dict[str, Any]:
                 "description": "What every point is compared with: the same traffic there.",
                 "enum": list(REFERENCES),
             },
+            "seeds": _seeds(),
             "axis": _tables("Dimensions of the sweep.", _axis()),
             "skip": _tables(
                 "Combinations of labels that are not run.",
@@ -45,6 +46,19 @@ def experiment_schema() -> dict[str, Any]:
             "figure": _tables("Figures drawn from the results.", _figure()),
         },
         "$defs": definitions | {"PartialSpec": _partial(spec)},
+    }
+
+
+def _seeds() -> dict[str, Any]:
+    share = {"type": "string", "description": 'Half-width of the interval over the mean: "1%".'}
+    count = {"type": "integer", "minimum": 2, "maximum": 1000}
+    return {
+        "type": "object",
+        "description": "A point gets more seeds until the intervals between them are so narrow.",
+        "required": ["most"],
+        "anyOf": [{"required": ["latency"]}, {"required": ["accepted"]}],
+        "additionalProperties": False,
+        "properties": {"latency": share, "accepted": share, "least": count, "most": count},
     }
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from deroute import _engine
+from deroute import _engine, plan
 from deroute.economics.comparison import spec_for
 from deroute.errors import InputError
+from deroute.experiment import Experiment
 from deroute.files import read_document
 from deroute.tables import files, openflow, rows
 from deroute.tables.addresses import ADDRESSINGS
@@ -275,3 +276,14 @@ def test_a_truncated_file_is_named(tmp_path: Path) -> None:
         table = {"table": {**files.read(file), "addressing": "compact"}}
         with pytest.raises(_engine.SpecError, match=said):
             _engine.check(spec_for(DRAGONFLY, table))
+
+
+def test_a_bad_table_is_one_mistake(tmp_path: Path) -> None:
+    """And not that the table has no rules, which it has."""
+    spec = json.loads(spec_for(DRAGONFLY))
+    (tmp_path / "rules.csv").write_text("router,destination,ports\n0,0,99\n", encoding="utf-8")
+    spec["routing"] = {"table": files.read(tmp_path / "rules.csv")}
+    with pytest.raises(InputError) as caught:
+        plan.check_experiment(Experiment.from_document({"name": "bad", "base": spec}))
+    (problem,) = caught.value.problems
+    assert "router 0, rule on line 2: port 99 does not exist" in problem.message

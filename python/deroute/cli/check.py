@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from deroute import cost, plan, runner
+from deroute import cost, plan, replications, runner
 from deroute.api import Footprint
 from deroute.cli import app
 from deroute.experiment import Experiment
 from deroute.machine import cores
+from deroute.reader import SEED, Seeds
 
 
 def check(
@@ -36,15 +37,20 @@ def check(
     checked = plan.check_file(file)
     experiment = checked.experiment
     where = directory or runner.default_directory(experiment)
-    todo = runner.unfinished(checked.runs, where)
-    jobs = min(cores(), len(checked.runs))
-    left = len(runner.unfinished(checked.points, where))
-    rows = {"points": _points(experiment, len(checked.points), left)}
+    seeds = experiment.seeds
+    runs = replications.runs(experiment, where) if seeds else checked.runs
+    todo = runner.unfinished(runs, where)
+    jobs = min(cores(), len(runs))
+    own = {point.key for point in checked.points}
+    points = [point for point in runs if point.key in own]
+    left = sum(point.key in own for point in todo)
+    rows = {"points": _points(experiment, len(points), left)}
+    if seeds:
+        rows["seeds"] = _seeds(seeds)
     if checked.references:
-        done = len(checked.references) - len(todo) + left
-        rows["reference"] = (
-            f"{len(checked.references)} more points; {_state(done, len(todo) - left)}"
-        )
+        others = len(runs) - len(points)
+        done = others - len(todo) + left
+        rows["reference"] = f"{others} more points; {_state(done, len(todo) - left)}"
     rows |= {
         "memory": _memory(checked.footprint, jobs),
         "figures": ", ".join(str(figure["name"]) for figure in experiment.figures) or "none",
@@ -57,6 +63,7 @@ def check(
             seconds = cost.estimate_seconds(todo, checked.weights, jobs)
         drawing = cost.FIGURE_SECONDS * len(experiment.figures)
         rows["time"] = f"about {app.duration(seconds + drawing)} on {jobs} cores"
+        rows["time"] += " for the seeds of which that is known" if seeds else ""
         rows["time"] += f", {app.duration(drawing)} of it for figures" if drawing else ""
     if checked.footprint.filled:
         rows["filled in"] = _filled(checked.footprint.filled)
@@ -91,10 +98,21 @@ def _filled(entries: Sequence[tuple[str, int]]) -> str:
 
 
 def _points(experiment: Experiment, total: int, todo: int) -> str:
-    shape = " x ".join(f"{len(labels)} {axis}" for axis, labels in experiment.axes.items())
+    counts = {axis: str(len(labels)) for axis, labels in experiment.axes.items()}
+    if experiment.seeds:
+        counts[SEED] = f"{experiment.seeds.least} to {experiment.seeds.most}"
+    shape = " x ".join(f"{count} {axis}" for axis, count in counts.items())
     skipped = " less skipped ones" if experiment.document.get("skip") else ""
     done = _state(total - todo, todo)
     return f"{total} ({shape}{skipped}); {done}" if shape else f"{total}; {done}"
+
+
+def _seeds(seeds: Seeds) -> str:
+    """When a point has enough of them."""
+    parts = {"latency": seeds.latency, "accepted load": seeds.accepted}
+    asked = [f"{100 * share:g}% of the {name}" for name, share in parts.items() if share]
+    shares = " and ".join(asked)
+    return f"until their intervals are within {shares}; {seeds.least} to {seeds.most} a point"
 
 
 def _state(done: int, todo: int) -> str:

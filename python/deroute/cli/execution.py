@@ -17,9 +17,10 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from deroute import cost, executors, plan, runner
+from deroute import cost, executors, plan, replications, runner
 from deroute.cli import app
 from deroute.executors import Event, Resources, Running, slurm
+from deroute.experiment import Point
 from deroute.runner import Report
 from deroute.store import FILE
 
@@ -56,15 +57,37 @@ class Place:
 
 
 def simulate(checked: plan.Checked, directory: Path, place: Place) -> Report:
-    """Simulate the points of an experiment that have no result in `directory`."""
+    """Simulate the points of an experiment that have no result in `directory`, the longest first;
+    with seeds as needed again and again, until no point needs more.
+    """
+    report, several = Report(total=0, kept=0), checked.experiment.seeds is not None
+    while True:
+        runs = replications.runs(checked.experiment, directory) if several else checked.runs
+        todo = runner.unfinished(runs, directory)
+        report.total = len(runs)
+        if report.done:
+            if not todo or report.failed:
+                return report
+            app.err().print(f"{checked.experiment.name}: {len(todo)} more seeds are needed")
+        else:
+            report.kept = len(runs) - len(todo)
+        _simulate(checked, todo, directory, place, report)
+        if not several or not todo or report.failed:
+            return report
+
+
+def _simulate(
+    checked: plan.Checked, todo: list[Point], directory: Path, place: Place, report: Report
+) -> None:
+    """Simulate points of an experiment."""
     name = checked.experiment.name
-    todo = runner.unfinished(checked.runs, directory)
-    report = Report(total=len(checked.runs), kept=len(checked.runs) - len(todo))
-    if report.kept:
+    if report.kept and not report.done:
         app.err().print(f"{name}: {report.kept} of {report.total} points were done before")
     pool = executors.make(place.executor, replace(place.resources, directory=directory))
     if todo and place.executor == "local":
         app.warn(cost.large(checked.footprint, min(pool.jobs, len(todo))))
+    # What takes long begins early, so that nothing long is left at the end.
+    todo = sorted(todo, key=lambda point: -checked.weights[point.key])
     drawing = cost.FIGURE_SECONDS * len(checked.experiment.figures)
     pace = cost.Pace({point.key: checked.weights[point.key] for point in todo}, after=drawing)
     try:
@@ -76,7 +99,6 @@ def simulate(checked: plan.Checked, directory: Path, place: Place) -> Report:
             f" in {directory / FILE}.\nContinue with the same command."
         )
         raise typer.Exit(app.interrupted(error)) from None
-    return report
 
 
 class _Bar:

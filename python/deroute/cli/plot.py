@@ -69,13 +69,13 @@ def _split(texts: Sequence[str]) -> list[str]:
 def study(results: Results) -> Study:
     """Results as the figures want them."""
     missing = {point.key for point in results.missing}
-    finished = [point for point in results.experiment.points if point.key not in missing]
+    finished = [point for point in results.points if point.key not in missing]
     return Study(
         axes=results.experiment.axes,
         frame=results.frame,
         outcomes=results.outcomes,
         engine=results.engine,
-        routers_per_group=routers_per_group(point.spec for point in results.experiment.points),
+        routers_per_group=routers_per_group(point.spec for point in results.points),
         title=results.experiment.title,
         changes_us=[
             _changes_us(point.spec, outcome.cycle_ns)

@@ -12,6 +12,7 @@ from deroute import figures, plan
 from deroute.cli import app
 from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Slurm, Threads, simulate
 from deroute.cli.plot import plot_directory
+from deroute.errors import InputError
 from deroute.executors import Resources
 from deroute.runner import Report, default_directory
 from deroute.shards import Shard
@@ -49,6 +50,9 @@ def run(
         executor, Resources(jobs, threads, address, options=app.pairs(options, "--slurm"))
     )
     checked = plan.check_file(file)
+    if shard is not None and checked.experiment.seeds is not None:
+        message = "how many seeds are needed is found one after the other, and in one place"
+        raise InputError.of(message, "--shard", ["an axis `seed` in place of `seeds`"])
     where = directory or default_directory(checked.experiment)
     if shard is not None:
         where = directory or where.with_name(f"{where.name}.{shard}")

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from deroute import analysis
+from deroute import analysis, replications
 from deroute.cli import app
 from deroute.cli.cells import cell, stream_tables
 from deroute.errors import InputError
@@ -83,6 +83,9 @@ def show(directory: app.Directory, where: app.Pairs = []) -> None:
         console.print(f"Not shown, for want of width: {', '.join(left_out)}")
     for line in (line for who in _SAYS for line in _said(results, frame, who)):
         console.print(escape(line))
+    wide = replications.open_points(results.experiment, results.frame)
+    if wide:
+        console.print(f"Points whose intervals are too wide after the last of their seeds: {wide}")
     if results.missing:
         console.print(f"{len(results.missing)} points are not finished")
 

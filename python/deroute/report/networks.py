@@ -58,7 +58,7 @@ def _networks(results: Results) -> dict[str, _Found]:
     outcomes = iter(results.outcomes)
     budget = _MOST_NUMBERS
     seen: set[tuple[str, str]] = set()
-    for point in results.experiment.points:
+    for point in results.points:
         topology = json.dumps(point.spec["network"]["topology"], sort_keys=True, default=str)
         network = found.setdefault(topology, _Found(point.spec))
         outcome = None if point.key in missing else next(outcomes)

@@ -91,7 +91,7 @@ def _usual(results: Results) -> Iterator[dict[str, Any]]:
 
 
 def _head(results: Results) -> str:
-    points = len(results.experiment.points)
+    points = len(results.points)
     facts = [
         f"{points - len(results.missing)} of {points} points",
         f"Deroute {results.engine}",

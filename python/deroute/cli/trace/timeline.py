@@ -28,7 +28,7 @@ def timeline(
     results = load_results(directory)
     labels = app.labels(results.experiment, where)
     missing = {point.key for point in results.missing}
-    points = [point for point in results.experiment.points if point.key not in missing]
+    points = [point for point in results.points if point.key not in missing]
     chosen = [
         outcome
         for point, outcome in zip(points, results.outcomes, strict=True)
