@@ -227,7 +227,7 @@ values = [
     { label = "b", set = { "run.seed" = 2 } },
     { label = "c", set = { "run.seed" = 3, "run.measure" = 1_000_000_000 } },
     { label = "d", set = { "run.seed" = 4, "run.measure" = 1_000_000_000 } },
-    { label = "e", set = { "run.seed" = 5 } },
+    { label = "e", set = { "run.seed" = 5, "run.measure" = 1_000_000_000 } },
 ]
 """
 )
@@ -240,7 +240,8 @@ def _start(file: Path, directory: Path) -> subprocess.Popen[str]:
         " from deroute.cli import main; main()"
     )
     command = [sys.executable, "-c", code, "run", str(file), "--dir", str(directory)]
-    command += ["--jobs", "2"]
+    # Three points never end, and begin first.
+    command += ["--jobs", "4"]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
