@@ -171,7 +171,7 @@ def test_shipped_experiments_are_valid(file: Path) -> None:
 def test_the_schema_lists_the_keys_of_an_experiment() -> None:
     schema = experiment_schema()
     assert set(schema["properties"]) == {
-        *("name", "title", "extends", "base", "reference", "axis", "skip", "figure")
+        *("name", "title", "extends", "base", "reference", "seeds", "axis", "skip", "figure")
     }
     assert schema["$defs"]["Spec"]["properties"].keys() >= {"network", "routing", "traffic"}
 
