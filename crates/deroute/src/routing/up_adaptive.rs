@@ -17,7 +17,7 @@
 //!
 //! # Parameters
 //! `trigger` (default `NoTH`), `stages` (default: all), `delta` (default 1: all ports), `low` (default
-//! 0.25), `high` (default 0.5), `ties` (default `first`) and `redecide` (default false: decide once, when the
+//! 0.25), `high` (default 0.5), `ties` (default `mod-k`) and `redecide` (default false: decide once, when the
 //! packet becomes the head of its queue). `low` and `high` are shares of a queue's credits that are free. A
 //! queue is the buffer of the packet's VC at the other end of a link. With `redecide` a head that lost looks
 //! for the port with most credits anew. In the paper's switches a packet decides when it arrives:
@@ -61,7 +61,7 @@ pub struct UpAdaptiveSpec {
     pub low: f64,
     /// HTTh of 2TH: share of a queue's credits, `low` to 1. Default 0.5.
     pub high: f64,
-    /// Which of several ports with most credits is taken. Default `first`.
+    /// Which of several ports with most credits is taken. Default `mod-k`.
     pub ties: UpTies,
     /// Decide again in every cycle in which a head is blocked, in every switch. Default `false`.
     pub redecide: bool,
@@ -72,9 +72,9 @@ pub struct UpAdaptiveSpec {
 #[serde(rename_all = "kebab-case")]
 pub enum UpTies {
     /// The first one: while queues are empty, all packets that come together choose the same port.
-    #[default]
     First,
     /// The first one from the port of D-mod-K on, in a circle.
+    #[default]
     ModK,
     /// Each with the same probability.
     Random,
@@ -88,7 +88,7 @@ impl Default for UpAdaptiveSpec {
             delta: 1,
             low: 0.25,
             high: 0.5,
-            ties: UpTies::First,
+            ties: UpTies::ModK,
             redecide: false,
         }
     }

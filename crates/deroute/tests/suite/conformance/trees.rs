@@ -177,7 +177,11 @@ fn adaptive_choices() {
     let full = [20; 6];
     let fourth = |queue| [9, 3, 3, 8, queue, 7];
     assert_eq!(choices("{ minimal = {} }", &[full, fourth(20)]), [4, 4]);
-    assert_eq!(choices("{ up_adaptive = {} }", &[full, fourth(3), [0; 6]]), [4, 1, 0]);
+    // Equal ports in a circle from 4 on.
+    let free = [full, fourth(3), fourth(4), [0; 6]];
+    assert_eq!(choices("{ up_adaptive = {} }", &free), [4, 4, 1, 4]);
+    let first = "{ up_adaptive = { ties = 'first' } }";
+    assert_eq!(choices(first, &[full, fourth(3), [0; 6]]), [4, 1, 0]);
     let th = "{ up_adaptive = { trigger = 'TH' } }";
     assert_eq!(choices(th, &[fourth(15), fourth(16), fourth(15)]), [4, 1, 4]);
     // Without an alternative above the threshold it stays.
@@ -185,7 +189,7 @@ fn adaptive_choices() {
     let two = "{ up_adaptive = { trigger = '2TH' } }";
     assert_eq!(choices(two, &[15, 16, 15, 11, 10, 15].map(fourth)), [4, 1, 1, 1, 4, 4]);
     // Every third port from that of D-mod-K: 1 and 4.
-    let third = "{ up_adaptive = { delta = 3 } }";
+    let third = "{ up_adaptive = { ties = 'first', delta = 3 } }";
     assert_eq!(choices(third, &[[0, 9, 0, 0, 8, 0], [0, 9, 0, 0, 9, 0]]), [4, 1]);
     // Equal ports in a circle from 4 on.
     let circle = "{ up_adaptive = { ties = 'mod-k' } }";
