@@ -82,7 +82,7 @@ bench: ## Measure the speed of the engine
 	cargo bench --locked --package deroute
 
 bench-python: $(VENV)/developed ## Measure what a hop costs with a routing in Python, over the native one
-	$(BIN)/python tools/python_routing.py
+	$(BIN)/python -P tools/python_routing.py
 
 stopping: $(VENV)/built ## Measure bias and coverage of runs that end when enough is known (hours)
 	$(BIN)/python tools/stopping.py

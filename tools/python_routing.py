@@ -3,7 +3,7 @@
 Both run in turn, and the median of the ratios of their CPU times counts, so that it holds on a
 machine whose speed drifts. Fails if one takes more than `BAR` times as long.
 
-    python tools/python_routing.py [ROUNDS]
+    python -P tools/python_routing.py [ROUNDS]    (numba would take tools/coverage.py for its own)
 """
 
 from __future__ import annotations

@@ -17,8 +17,7 @@ use crate::probe::marks::MarkRecord;
 use crate::probe::notices::NoticeRecord;
 use crate::probe::order::OrderRecord;
 use crate::probe::streams::StreamRecord;
-use crate::routing::Queues;
-use crate::routing::foreign::Fault;
+use crate::routing::{Fault, Queues};
 
 /// One partition.
 pub(crate) trait Inspect {

@@ -4,10 +4,9 @@
 //! wrapper writes itself, because it speaks of queues or VCs; the list has to say which. A wrapper that
 //! does not write all of these does not compile, so that a new hook is never swallowed by a default.
 
-use super::foreign::Fault;
 use super::header::Header;
 use super::ladder::Hop;
-use super::{Follows, Injection, Message, Notification, Queue, Queues, RouterView, Watches};
+use super::{Fault, Follows, Injection, Message, Notification, Queue, Queues, RouterView, Watches};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 
 /// Declares [`Routing`] and [`Wrapper`]: of the one hook that every algorithm and every wrapper writes, those

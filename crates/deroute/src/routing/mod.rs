@@ -171,6 +171,17 @@ pub struct Notification {
     pub now: Cycle,
 }
 
+/// Why a run with foreign code ([`foreign`]) cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// In which cycle; 0 where the hook is not told.
+    pub now: Cycle,
+    /// At which router.
+    pub router: RouterId,
+    /// Which routing, which packet and what was wrong.
+    pub message: String,
+}
+
 /// Where a queue is that is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {

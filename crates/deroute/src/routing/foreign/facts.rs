@@ -3,19 +3,8 @@
 use super::Hook;
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::rng::Stream;
-use crate::routing::{Header, Hop, Message, Queues, RouterView, ValiantPhase};
+use crate::routing::{Fault, Header, Hop, Message, Queues, RouterView, ValiantPhase};
 use crate::topology::{Peer, Topology};
-
-/// Why a run with foreign code cannot go on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// In which cycle; 0 where the hook is not told.
-    pub now: Cycle,
-    /// At which router.
-    pub router: RouterId,
-    /// Which routing, which packet and what was wrong.
-    pub message: String,
-}
 
 /// What a hook is about.
 pub(super) struct Facts<'a> {

@@ -12,11 +12,10 @@ mod rungs;
 use std::sync::Arc;
 
 pub use call::Call;
-pub use facts::Fault;
 
 use super::{
-    Fabric, Follows, Header, Hop, Injection, Message, Plan, Queue, Queues, RouterView, Routing,
-    Watches, follow,
+    Fabric, Fault, Follows, Header, Hop, Injection, Message, Plan, Queue, Queues, RouterView,
+    Routing, Watches, follow,
 };
 use crate::ids::{PortId, RouterId, VcId};
 use crate::spec::SpecError;
