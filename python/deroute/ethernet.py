@@ -173,10 +173,26 @@ class SharedUse(Part):
     used_max: int
 
 
+class CreditUse(Part):
+    """Credits that came back in messages on the links of one class, over the whole run."""
+
+    link_class: str = Field(alias="class")
+    links: int
+    messages: int
+    lost_messages: int
+    #: Phits of the buffer of a VC, and cycles until a credit is back at the latest.
+    buffer: int
+    round_trip: int
+    #: Share of the rate of its link that a VC alone has at the least, where its receiver keeps up.
+    sustained: float
+
+
 class FlowControlUse(Part):
-    """What a flow control that pauses or loses packets did, in words and by link class."""
+    """What a flow control that pauses, loses packets, or has credits in messages did, in words and by link class."""
 
     says: list[str]
     links: list[PauseUse]
+    #: If credits come back in messages.
+    credits: list[CreditUse] = []
     #: If ports share memory.
     shared: SharedUse | None = None

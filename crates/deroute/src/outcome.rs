@@ -2,6 +2,7 @@
 //! loads in phits per host and cycle.
 
 mod adaptation;
+mod credits;
 mod entropies;
 mod flows;
 mod notices;
@@ -15,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::adaptation::AdaptationUse;
+pub use self::credits::CreditUse;
 pub use self::entropies::EntropyUse;
 pub use self::flows::{FlowBin, FlowSlowdown, FlowTimes, FlowsOutcome};
 pub use self::notices::{NotificationUse, PortSamples, ReactionPointUse, SampledQueues};
@@ -80,7 +82,7 @@ pub struct Outcome {
     /// What receiving hosts did to put packets in order, where they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resequencing: Option<ResequencingUse>,
-    /// What the flow control did, where it pauses or loses packets.
+    /// What the flow control did, where it pauses, loses packets, or has credits in messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_control: Option<FlowControlUse>,
     /// What the congestion points did, if there are any.
@@ -289,13 +291,16 @@ pub struct LinkUse {
     pub max: f64,
 }
 
-/// What a flow control that pauses did.
+/// What a flow control did that has more than the credits of a machine's own links.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowControlUse {
     /// What acted and what did not, one sentence each.
     pub says: Vec<String>,
-    /// By link class, and `host` for the links of hosts.
+    /// By link class, and `host` for the links of hosts, where these are paused or lose packets.
     pub links: Vec<PauseUse>,
+    /// The same where credits come back in messages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub credits: Vec<CreditUse>,
     /// Memory that the ports of a switch share, if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<SharedUse>,

@@ -23,6 +23,8 @@ pub enum Owner {
     Placement,
     /// Congestion points at an output of a router.
     Port(RouterId, PortId),
+    /// Messages of flow control that an output of a router sends.
+    Messages(RouterId, PortId),
     /// Rate limiters of a host.
     Limiters(u32),
     /// Entropies that a host draws.
@@ -60,6 +62,7 @@ impl Stream {
             Owner::Network => (3, 0),
             Owner::Placement => (4, 0),
             Owner::Port(router, port) => (5 | u64::from(port.0) << 8, router.0),
+            Owner::Messages(router, port) => (12 | u64::from(port.0) << 8, router.0),
             Owner::Limiters(i) => (7, i),
             Owner::Entropies(i) => (8, i),
             Owner::Flows(i) => (9, i),

@@ -12,6 +12,7 @@ pub mod spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use cbfc::MessagePlan;
 pub(crate) use headroom::{PauseLimits, PausePlan};
 pub(crate) use link::LinkClass;
 pub(crate) use memory::Threshold;
@@ -20,13 +21,15 @@ use crate::catalogue::catalogue;
 use crate::spec::{Scale, SpecError};
 
 /// A flow control in numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ControlPlan {
     /// A sender knows what is left of the buffer at the other end.
     Credits {
         /// A VC takes a packet only while it is empty.
         atomic: bool,
     },
+    /// The same, and credits come back in messages.
+    Messages(MessagePlan),
     /// A receiver tells the sender to be silent, or nobody does.
     Pause(PausePlan),
 }
@@ -65,6 +68,8 @@ catalogue! {
     Pause => pause::PauseSpec,
     /// None: what finds no room is lost.
     Lossy => lossy::LossySpec,
+    /// Credits of Ethernet links, which come back in messages.
+    Cbfc => cbfc::CbfcSpec,
 }
 
 impl Default for FlowControl {

@@ -8,7 +8,7 @@ use std::mem::size_of;
 use std::sync::{Arc, Mutex};
 
 use super::RunOptions;
-use super::control::Pause;
+use super::control::{Messages, Pause};
 use super::core::cargo::Cargo;
 use super::core::mail::{Mail, Signal};
 use super::core::packet::{Flight, Slot};
@@ -128,7 +128,8 @@ fn outputs(model: &Model, all: &Extent) -> u64 {
     let queued = Queued::bytes(model, all.ports, hosts);
     let paused =
         if model.pause.is_some() { Pause::bytes(model, all.routers, all.ports) } else { 0 };
-    queued + paused + bytes::<u32>(all.ports)
+    let messages = if model.messages.is_some() { Messages::bytes(model, all.ports) } else { 0 };
+    queued + paused + messages + bytes::<u32>(all.ports)
 }
 
 /// What probes record where its size is known: `queue_samples::Samples::new`.

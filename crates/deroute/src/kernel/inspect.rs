@@ -2,7 +2,7 @@
 
 use super::agents::Agents;
 use super::books::{Books, Observed};
-use super::control::{Control, PauseRecord};
+use super::control::{Control, MessageRecord, PauseRecord};
 use super::core::Core;
 use super::core::ports::{OutputRequest, Queue};
 use super::egress::SilenceRecord;
@@ -60,6 +60,10 @@ pub(crate) trait Inspect {
     fn shared_memory(&self) -> Option<(u32, u32)>;
     /// Phits that a VC of an input buffer holds, if flow control counts them.
     fn buffered(&self, input: u32, vc: u8) -> Option<u32>;
+    /// Phits of a VC of an input that are free and whose sender does not know it yet.
+    fn owed(&self, input: u32, vc: u8) -> u32;
+    /// What was recorded of the messages of an input, if it sends any.
+    fn messages(&self, input: u32) -> Option<MessageRecord>;
     /// Phits in a queue of an output.
     fn outgoing(&self, output: u32, queue: u8) -> u32;
     /// What was recorded of the pauses of an input: of each VC, of all together, or nothing.
@@ -166,6 +170,14 @@ impl<M: Machine> Inspect for Partition<M> {
 
     fn buffered(&self, input: u32, vc: u8) -> Option<u32> {
         self.path.control.buffered(&self.path.core, input, vc)
+    }
+
+    fn owed(&self, input: u32, vc: u8) -> u32 {
+        self.path.control.owed(input, vc)
+    }
+
+    fn messages(&self, input: u32) -> Option<MessageRecord> {
+        self.path.control.messages(input)
     }
 
     fn outgoing(&self, output: u32, queue: u8) -> u32 {

@@ -4,6 +4,7 @@ mod adaptive;
 mod anchors;
 mod auto;
 mod bad_input;
+mod cbfc;
 mod classes;
 mod conditional;
 mod conformance;

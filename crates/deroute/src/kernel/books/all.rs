@@ -38,7 +38,8 @@ impl AllBooks {
         if let Some(occupancy) = &mut self.occupancy
             && onward
         {
-            let at = (grant.out, grant.request);
+            let size = core.model.charge(output.class, grant.request.size.into()) as u16;
+            let at = (grant.out, OutputRequest { size, ..grant.request });
             occupancy.lengthen(at, output.link_free);
             if let Some(departure) = departure {
                 occupancy.depart(output.downstream.latency, at, departure);
@@ -114,6 +115,9 @@ impl Books for AllBooks {
             let (port, request) = sent;
             occupancy.shorten(Signal::new(port, request.vc, request.size.into()));
         } else {
+            let (port, request) = sent;
+            let size = core.model.charge(class, request.size.into()) as u16;
+            let sent = (port, OutputRequest { size, ..request });
             occupancy.depart(downstream.latency, sent, core.now);
         }
     }

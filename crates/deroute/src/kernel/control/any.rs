@@ -1,7 +1,8 @@
 //! Any flow control, as the run asks for.
 
+use super::messages::Messages;
 use super::pause::Pause;
-use super::{AnyCredits, Control, PauseRecord};
+use super::{AnyCredits, Control, MessageRecord, PauseRecord};
 use crate::ids::Cycle;
 use crate::kernel::core::Core;
 use crate::kernel::core::mail::Signal;
@@ -13,24 +14,38 @@ use crate::kernel::model::Model;
 pub(crate) struct AnyControl {
     credits: AnyCredits,
     pause: Option<Box<Pause>>,
+    messages: Option<Box<Messages>>,
 }
 
 impl Control for AnyControl {
     fn new(model: &Model, core: &Core) -> Self {
         let pause = model.pause.is_some().then(|| Box::new(Pause::new(model, core)));
-        Self { credits: AnyCredits::new(model, core), pause }
+        let messages = model.messages.is_some().then(|| Box::new(Messages::new(model, core)));
+        Self { credits: AnyCredits::new(model, core), pause, messages }
     }
 
     fn sweep(&self) {
         if let Some(pause) = &self.pause {
             pause.sweep();
         }
+        if let Some(messages) = &self.messages {
+            messages.sweep();
+        }
     }
 
     #[inline]
     fn has_room(model: &Model, output: &Output, credits: &[u32], request: OutputRequest) -> bool {
-        model.replaces_credits(output.class)
-            || AnyCredits::has_room(model, output, credits, request)
+        if model.replaces_credits(output.class) {
+            return true;
+        }
+        match model.cells(output.class) {
+            Some(plan) => {
+                let atomic = model.atomic && output.kind == PortKind::Link;
+                let room = if atomic { plan.buffer } else { plan.charge(request.size.into()) };
+                output.credits(credits, request.vc) >= room
+            }
+            None => AnyCredits::has_room(model, output, credits, request),
+        }
     }
 
     #[inline]
@@ -49,12 +64,23 @@ impl Control for AnyControl {
                 let free = output.credits_mut(credits, vc);
                 *free = free.wrapping_sub(size);
             }
-            _ => self.credits.take(model, output, credits, taken),
+            _ => {
+                let (port, vc, size) = taken;
+                let size = model.charge(output.class, size);
+                self.credits.take(model, output, credits, (port, vc, size));
+            }
         }
     }
 
     #[inline]
     fn release(&mut self, core: &mut Core, from: (u32, Link), vc: u8, size: u16) {
+        if let Some(messages) = &mut self.messages
+            && let Some(plan) = core.model.cells(core.inputs[from.0 as usize].class)
+        {
+            let phits = plan.charge(size.into());
+            messages.release(core, (from.0, vc), phits);
+            return;
+        }
         match &mut self.pause {
             Some(pause) if core.model.replaces_credits(core.inputs[from.0 as usize].class) => {
                 pause.release(from.0, vc, size);
@@ -68,9 +94,12 @@ impl Control for AnyControl {
         self.pause.as_mut().is_none_or(|pause| pause.arrive(core, to, size))
     }
 
-    fn tell(&mut self, core: &mut Core, send: impl FnMut(&Core, u32, u32) -> Option<Cycle>) {
+    fn tell(&mut self, core: &mut Core, mut send: impl FnMut(&Core, u32, u32) -> Option<Cycle>) {
         if let Some(pause) = &mut self.pause {
-            pause.tell(core, send);
+            pause.tell(core, &mut send);
+        }
+        if let Some(messages) = &mut self.messages {
+            messages.tell(core, send);
         }
     }
 
@@ -99,6 +128,14 @@ impl Control for AnyControl {
 
     fn buffered(&self, core: &Core, input: u32, vc: u8) -> Option<u32> {
         self.pause.as_ref().and_then(|pause| pause.buffered(core, input, vc))
+    }
+
+    fn owed(&self, input: u32, vc: u8) -> u32 {
+        self.messages.as_ref().map_or(0, |messages| messages.owed(input, vc))
+    }
+
+    fn messages(&self, input: u32) -> Option<MessageRecord> {
+        self.messages.as_ref().map(|messages| messages.record(input))
     }
 
     fn records(&self, input: u32) -> &[PauseRecord] {

@@ -3,11 +3,13 @@
 mod any;
 mod credits;
 mod memory;
+mod messages;
 mod pause;
 mod shared;
 
 pub(crate) use any::AnyControl;
 pub(crate) use credits::{AnyCredits, Credits};
+pub(crate) use messages::{MessageRecord, Messages};
 pub(crate) use pause::{Pause, PauseFrame, PauseRecord};
 
 use super::core::Core;
@@ -71,6 +73,18 @@ pub(crate) trait Control: Sized + Send {
     /// Receiver: phits that a VC of an input buffer holds, if they are counted.
     #[inline(always)]
     fn buffered(&self, _core: &Core, _input: u32, _vc: u8) -> Option<u32> {
+        None
+    }
+
+    /// Receiver: phits of a VC of an input that are free and whose sender does not know it yet.
+    #[inline(always)]
+    fn owed(&self, _input: u32, _vc: u8) -> u32 {
+        0
+    }
+
+    /// What was recorded of the messages of an input port, if it sends any.
+    #[inline(always)]
+    fn messages(&self, _input: u32) -> Option<MessageRecord> {
         None
     }
 

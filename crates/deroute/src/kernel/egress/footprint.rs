@@ -1,5 +1,6 @@
 //! Bytes of the queues at the outputs, of congestion points and of reaction points.
 
+use super::credited::HostCredits;
 use super::marking::Marking;
 use super::output_queues::{Fifo, Port, queues};
 use super::pacing::Pacing;
@@ -28,6 +29,7 @@ impl Queued {
             None => 0,
             Some(_) => Pacing::bytes(model, hosts),
         };
+        let pacing = pacing + HostCredits::bytes(model, hosts);
         ports * port as u64 + marking + pacing + ports / 8 + Wheel::<u32>::bytes(model.horizon())
     }
 

@@ -1,6 +1,7 @@
 //! Egress: when what was granted leaves through its output.
 
 mod choice;
+mod credited;
 mod fixed;
 mod footprint;
 mod marking;

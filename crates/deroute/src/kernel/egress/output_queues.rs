@@ -318,7 +318,9 @@ impl OutputQueues {
 
 /// Has an output that leads over links of a class a queue for each VC?
 fn apart(model: &Model, class: u8) -> bool {
-    model.pause.as_ref().is_some_and(|pauses| pauses.queue_per_vc(class))
+    let credits = || model.messages.as_ref().is_some_and(|messages| messages.host().is_some());
+    let host = usize::from(class) >= model.classes.len();
+    model.pause.as_ref().is_some_and(|pauses| pauses.queue_per_vc(class)) || host && credits()
 }
 
 /// Queues of a port.

@@ -3,6 +3,7 @@
 //!
 //! With one class and credits this gives what [`super::Fixed`] gives, to the bit; the tests hold it to that.
 
+use super::credited::HostCredits;
 use super::fixed;
 use super::marking::Marking;
 use super::notify::{self, Switches};
@@ -36,6 +37,8 @@ pub(crate) struct Queued {
     pub(super) due: Vec<u32>,
     pub(super) candidates: Vec<Candidate>,
     pub(super) silences: Silences,
+    /// What hosts know of the buffers of their routers, where they count them.
+    pub(super) credits: Option<Box<HostCredits>>,
     /// The congestion points.
     pub(super) marking: Option<Box<Marking>>,
     pub(super) sampling: Option<Box<Sampling>>,
@@ -70,6 +73,7 @@ impl Egress for Queued {
             due: Vec::new(),
             candidates: Vec::new(),
             silences: Silences::new(queues.fifos.len()),
+            credits: HostCredits::new(model, core),
             marking,
             sampling,
             pacing: plan.reaction_point.map(|plan| Box::new(Pacing::new(plan, model, core))),
@@ -194,7 +198,7 @@ impl Egress for Queued {
     }
 
     fn hear(&mut self, core: &mut Core, signal: Signal) -> bool {
-        let Some(pause) = PauseFrame::read(signal) else { return false };
+        let Some(pause) = PauseFrame::read(signal) else { return self.earn(core, signal) };
         self.silence(core, signal, pause);
         true
     }

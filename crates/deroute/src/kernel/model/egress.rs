@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::flow_control::Pauses;
+use super::flow_control::{Messages, Pauses};
 use super::links;
 use crate::congestion::{self, CongestionPlan, CongestionPoint, NoticePlan};
 use crate::control::LinkClass;
@@ -63,7 +63,7 @@ impl EgressModel {
     pub(super) fn new(
         spec: &Spec,
         Ends { topology, links, nic, flows }: Ends<'_>,
-        (pause, switch): (Option<&Pauses>, &SwitchPlan),
+        ((pause, messages), switch): ((Option<&Pauses>, Option<&Messages>), &SwitchPlan),
         (scale, largest): (Scale, u16),
         (tells, notices): (Option<Tells>, Option<NoticePlan>),
     ) -> Result<Self, SpecError> {
@@ -97,12 +97,14 @@ impl EgressModel {
         let reaction_point = point.map(|point| reaction::build(point, &setting)).transpose()?;
         let whole = network.forwarding == Forwarding::StoreAndForward;
         let rated = !slow.is_empty() || links.iter().chain(&nic).any(|link| link.period > 1);
-        let counts_phits = switch.holds_input || flows.service() > 1 || pause.is_some() || rated;
+        let guarded = pause.is_some() || messages.is_some();
+        let counts_phits = switch.holds_input || flows.service() > 1 || guarded || rated;
+        let credits_of_hosts = messages.is_some_and(|messages| messages.host().is_some());
         Ok(Self {
             needed: counts_phits || nic.is_some() || whole || congestion_point.is_some(),
             flows: flows.classes(),
             schemes: flows.classes() / flows.service(),
-            queue_per_vc: pause.is_some_and(Pauses::some_queue_per_vc),
+            queue_per_vc: pause.is_some_and(Pauses::some_queue_per_vc) || credits_of_hosts,
             counts_phits,
             leaves_at_once: has_no_output_queues(switch),
             holds_input: switch.holds_input,
@@ -201,7 +203,7 @@ pub(super) fn output_buffer(switch: &SwitchPlan, wait: bool, largest: u16) -> u3
 pub(super) fn check(
     spec: &Spec,
     agent: &dyn Routing,
-    (nic, pause, names): (bool, Option<&Pauses>, &[&str]),
+    (nic, (pause, messages), names): (bool, (Option<&Pauses>, Option<&Messages>), &[&str]),
     switch: &SwitchPlan,
 ) -> Result<(), SpecError> {
     let network = &spec.network;
@@ -241,7 +243,9 @@ pub(super) fn check(
         let choices = ["network.congestion_point.qcn"];
         return refuse("network.congestion_point", message, &choices);
     }
-    if nic && pause.is_none_or(|pauses| pauses.host().is_none()) {
+    let guarded = pause.is_some_and(|pauses| pauses.host().is_some())
+        || messages.is_some_and(|messages| messages.host().is_some());
+    if nic && !guarded {
         let message =
             "credits do not guard the links of hosts: their injection queue is the buffer";
         let choices =

@@ -1,6 +1,6 @@
 //! Flow control, link class by link class.
 
-use crate::control::{self, ControlPlan, FlowControl, LinkClass, PausePlan, Setting};
+use crate::control::{self, ControlPlan, FlowControl, LinkClass, MessagePlan, PausePlan, Setting};
 use crate::ids::Cycle;
 use crate::spec::{Scale, Spec, SpecError};
 use crate::topology::Peer;
@@ -107,6 +107,45 @@ impl Pauses {
     }
 }
 
+/// The links whose credits come back in messages.
+#[derive(Clone, Debug)]
+pub(crate) struct Messages {
+    /// By link class, hosts' last.
+    links: Vec<Option<MessagePlan>>,
+}
+
+impl Messages {
+    /// Those of a class of links; the links of hosts come after the last of them.
+    #[inline]
+    pub(crate) fn of(&self, class: u8) -> Option<&MessagePlan> {
+        let last = self.links.len() - 1;
+        self.links[usize::from(class).min(last)].as_ref()
+    }
+
+    /// Of the links of hosts.
+    pub(crate) fn host(&self) -> Option<&MessagePlan> {
+        self.of(u8::MAX)
+    }
+
+    /// Of every class, hosts' last.
+    pub(crate) fn by_class(&self) -> impl Iterator<Item = Option<&MessagePlan>> {
+        self.links.iter().map(Option::as_ref)
+    }
+
+    /// The most cycles that a message takes, where a phit takes so many at the most.
+    pub(crate) fn told(&self, period: u32) -> Cycle {
+        self.links.iter().flatten().map(|plan| plan.message * period).max().unwrap_or(0)
+    }
+}
+
+/// What guards the links.
+pub(super) struct Guards {
+    /// A VC is taken only while it is empty.
+    pub(super) atomic: bool,
+    pub(super) pause: Option<Pauses>,
+    pub(super) messages: Option<Messages>,
+}
+
 /// The links that need flow control, and what it is planned for.
 pub(super) struct Ends<'a> {
     pub(super) names: &'a [&'static str],
@@ -117,11 +156,11 @@ pub(super) struct Ends<'a> {
     pub(super) atomic: bool,
 }
 
-/// Whether a VC is taken only while it is empty, and the links that are paused.
+/// Whether a VC is taken only while it is empty, the links that are paused, and those whose credits come in messages.
 ///
 /// # Errors
 /// Buffers with which a flow control cannot work, and memory of switches that is said to be of several sizes.
-pub(super) fn resolve(spec: &Spec, ends: &Ends<'_>) -> Result<(bool, Option<Pauses>), SpecError> {
+pub(super) fn resolve(spec: &Spec, ends: &Ends<'_>) -> Result<Guards, SpecError> {
     let network = &spec.network;
     let (scale, largest) = ends.sizes;
     let plan = |control: &FlowControl, path: &str, (at, link): (&str, Option<LinkClass>)| {
@@ -136,40 +175,50 @@ pub(super) fn resolve(spec: &Spec, ends: &Ends<'_>) -> Result<(bool, Option<Paus
         )? {
             ControlPlan::Credits { atomic: one } => {
                 atomic |= one;
-                Ok(None)
+                Ok((None, None))
+            }
+            ControlPlan::Messages(plan) => {
+                atomic |= ends.atomic;
+                Ok((None, Some(plan)))
             }
             ControlPlan::Pause(plan) => {
                 let name = control.name();
                 if let Some(memory) = plan.shared {
                     share(&mut shared, memory.size, format!("{path}.{name}.shared_buffer.size"))?;
                 }
-                Ok(Some(plan))
+                Ok((Some(plan), None))
             }
         };
-    let common = add(usual.clone(), ("network", None))?;
-    let mut links = Vec::new();
+    let (common, _) = add(usual.clone(), ("network", None))?;
+    let (mut links, mut messages) = (Vec::new(), Vec::new());
     for (name, link) in ends.names.iter().zip(ends.links) {
         let at = format!("network.links.{name}");
         let own = network.links.get(*name).and_then(|link| link.flow_control.as_ref());
         let control = own.map_or(usual.clone(), |own| (own, format!("{at}.flow_control")));
-        links.push(add(control, (&at, Some(*link)))?);
+        let (pauses, counts) = add(control, (&at, Some(*link)))?;
+        links.push(pauses);
+        messages.push(counts);
     }
     let at = "network.nic.link";
     let own = network.nic.link.as_ref().and_then(|link| link.flow_control.as_ref());
     let control = own.map_or(usual, |own| (own, format!("{at}.flow_control")));
     let (host, of_hosts) = match ends.host {
         Some(link) if !matches!(control.0, FlowControl::Credits(_)) => {
-            let plan = add(control, (at, Some(link)))?;
+            let (plan, counts) = add(control, (at, Some(link)))?;
+            messages.push(counts);
             (plan, plan)
         }
         Some(_) => (None, None),
         None => (None, common),
     };
+    messages.resize(links.len() + 1, None);
     let apart_at_hosts = of_hosts.is_some_and(|plan| !plan.whole_link);
     let none = links.iter().chain([&common, &host]).all(Option::is_none);
     let mixed = links.iter().any(Option::is_none);
     let pauses = Pauses { links, host, mixed, apart_at_hosts, shared, exempt: 0 };
-    Ok((atomic, (!none).then_some(pauses)))
+    let pause = (!none).then_some(pauses);
+    let counts = messages.iter().any(Option::is_some);
+    Ok(Guards { atomic, pause, messages: counts.then_some(Messages { links: messages }) })
 }
 
 /// A switch has one memory.

@@ -26,8 +26,15 @@ impl Model {
     /// Phits that a switch holds at the most beyond the buffers behind its links, where some are paused: from hosts'
     /// links, what its ports share, and at its outputs.
     pub(crate) fn other_memory(&self, router: RouterId) -> u64 {
-        let Some(pauses) = &self.pause else { return 0 };
         let from_hosts = self.egress.nic.is_some();
+        let Some(pauses) = &self.pause else {
+            // Hosts' links have credits as others do, if they are links at all.
+            let host = self.egress.nic.map_or(0, |nic| nic.memory());
+            let ports = (0..self.topology.radix(router)).map(PortId);
+            let hosts =
+                ports.filter(|port| matches!(self.topology.peer(router, *port), Peer::Host(_)));
+            return host * hosts.count() as u64;
+        };
         if self.output_buffer == u32::MAX && !(self.egress.holds_input && from_hosts) {
             return u64::MAX;
         }

@@ -13,14 +13,15 @@ mod times;
 use std::sync::Arc;
 
 pub(crate) use egress::EgressModel;
-pub(crate) use flow_control::Pauses;
+use flow_control::Guards;
+pub(crate) use flow_control::{Messages, Pauses};
 pub(crate) use probed::{ProbedPort, QueuePlan, Queues, pause_rows};
 pub(crate) use times::{Asked, LEAST, Times, WarmupTimes};
 
 use egress::Ends;
 
 use crate::congestion::{self, NoticePlan};
-use crate::control::LinkClass;
+use crate::control::{LinkClass, MessagePlan};
 use crate::entropy::{self, EntropyPlan};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::notification::{self, NotificationPlan};
@@ -73,6 +74,8 @@ pub(crate) struct Model {
     pub(crate) egress: EgressModel,
     /// Pauses in place of credits, on some links or all.
     pub(crate) pause: Option<Pauses>,
+    /// Links whose credits come back in messages, if there are any.
+    pub(crate) messages: Option<Messages>,
     /// Phits that a host can hold of packets that wait for an earlier one, if hosts put packets in order; `u32::MAX` is
     /// unlimited.
     pub(crate) resequencing: Option<u32>,
@@ -121,14 +124,15 @@ impl Model {
         let (names, links) = (topology.classes(), &classes[..]);
         let (atomic, sizes) = (agent.atomic(), (scale, largest));
         let ends = flow_control::Ends { names, links, host: nic, sizes, atomic };
-        let (atomic, pause) = flow_control::resolve(spec, &ends)?;
+        let Guards { atomic, pause, messages } = flow_control::resolve(spec, &ends)?;
+        let guards = (pause.as_ref(), messages.as_ref());
         let setting = switch::Setting::new(&network.switch, scale, largest, watches.reconsiders);
         let switch = switch::build(&network.switch, &setting)?;
         let (allocator, voqs) = allocator(&switch.matching);
-        egress::check(spec, &*agent, (nic.is_some(), pause.as_ref(), names), &switch)?;
+        egress::check(spec, &*agent, (nic.is_some(), guards, names), &switch)?;
         let told = (notification_point.map(|plan| plan.tells), notices);
         let ends = Ends { topology: &*topology, links, nic, flows: &flows };
-        let egress = EgressModel::new(spec, ends, (pause.as_ref(), &switch), sizes, told)?;
+        let egress = EgressModel::new(spec, ends, (guards, &switch), sizes, told)?;
         let pause = pause.map(|plan| egress.exempt(plan));
         let mut model = Self {
             host_latency,
@@ -158,6 +162,7 @@ impl Model {
             scale,
             egress,
             pause,
+            messages,
             store_and_forward: network.forwarding == Forwarding::StoreAndForward,
             queue_probe: None,
             pause_probe: spec.probes.pauses,
@@ -182,6 +187,18 @@ impl Model {
     #[inline]
     pub(crate) fn replaces_credits(&self, class: u8) -> bool {
         self.pause.as_ref().is_some_and(|pauses| pauses.replace_credits(class))
+    }
+
+    /// How credits come back from the other end of links of a class, if they do so in messages.
+    #[inline]
+    pub(crate) fn cells(&self, class: u8) -> Option<&MessagePlan> {
+        self.messages.as_ref()?.of(class)
+    }
+
+    /// Phits that a packet takes of the buffer at the other end of a link of a class.
+    #[inline]
+    pub(crate) fn charge(&self, class: u8, size: u32) -> u32 {
+        self.cells(class).map_or(size, |plan| plan.charge(size))
     }
 
     /// Are all VCs of the links of a class paused together?
@@ -242,6 +259,7 @@ impl Model {
         let latency = self.classes.iter().map(|c| c.latency).max().unwrap_or(0);
         let back = if self.sensing == Sensing::Waiting { latency } else { 0 };
         let told = self.pause.as_ref().map_or(0, |pauses| pauses.told(period));
+        let told = told.max(self.messages.as_ref().map_or(0, |messages| messages.told(period)));
         latency + back + self.pipeline + 2 * largest + self.host_latency + told + 2
     }
 

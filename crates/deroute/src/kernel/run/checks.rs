@@ -98,12 +98,13 @@ fn count_queues(
             for queue in partition.vc_queues(index, vc) {
                 for (_, packet) in core.packets(queue) {
                     packets += 1;
-                    phits += u64::from(packet.size);
+                    phits += charge(core, index as u32, packet.size);
                 }
             }
             let channel = (first + input.router, port as u16, Some(vc));
             if input.kind == PortKind::Link {
-                *charged.entry(channel).or_default() += phits;
+                let owed = partition.owed(index as u32, vc);
+                *charged.entry(channel).or_default() += phits + u64::from(owed);
             }
             let limit = limit(core, index);
             if phits > u64::from(limit) {
@@ -114,6 +115,11 @@ fn count_queues(
         }
     }
     Ok(packets)
+}
+
+/// Phits that a packet takes of the buffer at the end of the link of a port.
+fn charge(core: &Core, port: u32, size: u16) -> u64 {
+    core.model.charge(core.outputs[port as usize].class, size.into()).into()
 }
 
 /// Phits that a queue of an input may hold at the most.
@@ -127,6 +133,9 @@ fn limit(core: &Core, input: usize) -> u32 {
             plan.limits.capacity.saturating_add(shared)
         }
         None if link => model.classes[class].buffer,
+        None if model.messages.as_ref().is_some_and(|messages| messages.host().is_some()) => {
+            model.egress.nic.map_or(model.injection_queue, |nic| nic.buffer)
+        }
         None => model.injection_queue,
     }
 }
@@ -135,11 +144,13 @@ fn limit(core: &Core, input: usize) -> u32 {
 fn count_departing(partition: &dyn Inspect, first: u32, charged: &mut Charged) -> u32 {
     let (core, departing) = (partition.core(), partition.departing());
     for Departing { out, vc, packet, held } in &departing {
-        let size = u64::from(core.pool[*packet].packet.size);
+        let packet = core.pool[*packet].packet;
         if core.outputs.get(*out as usize).is_some_and(|output| output.kind == PortKind::Link) {
-            *charged.entry(far_end(core, first, *out, *vc)).or_default() += size;
+            *charged.entry(far_end(core, first, *out, *vc)).or_default() +=
+                charge(core, *out, packet.size);
         }
         if let Some((input, vc)) = held {
+            let size = charge(core, *input, packet.size);
             let Input { router, base, .. } = core.inputs[*input as usize];
             *charged.entry((first + router, (input - base) as u16, Some(*vc))).or_default() += size;
         }
@@ -166,7 +177,7 @@ fn count_events(core: &Core, first: u32, charged: &mut Charged) -> u32 {
         let input = &core.inputs[port as usize];
         let channel = (first + input.router, (port - input.base) as u16, Some(vc));
         if input.kind == PortKind::Link {
-            *charged.entry(channel).or_default() += u64::from(packet.size);
+            *charged.entry(channel).or_default() += charge(core, port, packet.size);
         }
     }
     for signal in core.signals.pending() {

@@ -4,6 +4,7 @@ mod adaptation;
 pub(crate) mod agent_samples;
 mod checks;
 pub(crate) mod congestion;
+mod credits;
 mod division;
 mod entropies;
 #[cfg(test)]

@@ -23,9 +23,18 @@ struct Link<'a> {
     silences: Vec<SilenceRecord>,
 }
 
-/// The result, if the flow control is one that pauses or loses packets.
+/// The result, if the flow control is one that pauses, loses packets, or has credits in messages.
 pub(crate) fn outcome(network: &Network<'_>, cycles: Cycle) -> Option<FlowControlUse> {
-    let pauses = network.model.pause.as_ref()?;
+    let (credits, told) = super::credits::outcome(network);
+    let Some(pauses) = &network.model.pause else {
+        let counts = !credits.is_empty();
+        return counts.then(|| FlowControlUse {
+            says: told,
+            links: Vec::new(),
+            credits,
+            shared: None,
+        });
+    };
     let names = network.model.topology.classes().iter().copied();
     let classes = names.chain(["host"]).zip(pauses.by_class());
     let mut links: Vec<PauseUse> =
@@ -41,6 +50,7 @@ pub(crate) fn outcome(network: &Network<'_>, cycles: Cycle) -> Option<FlowContro
         found.paused_mean = paused as f64 / (f64::from(cycles) * queues.max(1) as f64);
     }
     let mut says = says(pauses.lossy(), &links);
+    says.extend(told);
     let shared = network.partitions.iter().filter_map(|partition| partition.shared_memory());
     let shared = shared.reduce(|one, other| (one.0.max(other.0), one.1.max(other.1)));
     let shared = shared.map(|(size, used_max)| SharedUse { size, used_max });
@@ -49,7 +59,7 @@ pub(crate) fn outcome(network: &Network<'_>, cycles: Cycle) -> Option<FlowContro
             "of {size} phits that the ports of a switch share, {used_max} were in use at the most"
         ));
     }
-    Some(FlowControlUse { says, links, shared })
+    Some(FlowControlUse { says, links, credits, shared })
 }
 
 /// Links of a class on which nothing has happened, of which there is none yet.

@@ -60,7 +60,7 @@ fn dress(mut spec: Spec, turn: usize) -> Spec {
     spec.traffic.injection = value(INJECTIONS[turn % INJECTIONS.len()]);
     spec.traffic.load = [0.05, 0.3, 0.6, 0.97][turn % 4];
     spec.network.nic.latency = [0, 5][turn % 2].into();
-    spec.network.flow_control = value(FLOW_CONTROLS[turn % FLOW_CONTROLS.len()]);
+    spec.network.flow_control = value(FLOW_CONTROLS[turn % 5 / 4]);
     spec.run.seed = turn as u64;
     spec.run.warmup = Warmup::Fixed(1_000.into());
     spec.run.measure = 3_000.into();

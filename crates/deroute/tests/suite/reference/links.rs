@@ -241,6 +241,9 @@ fn pauses(control: &FlowControl, class: &Class, largest: u32, scale: &Scale) -> 
     }
     let (whole_link, asked) = match control {
         FlowControl::Credits(_) => return None,
+        FlowControl::Cbfc(_) => {
+            unimplemented!("credits in messages: cbfc.rs has their closed forms")
+        }
         FlowControl::Lossy(_) => {
             let limits = Limits { capacity: class.buffer, xoff: u32::MAX, xon: 0 };
             let (frame, response, duration) = (0, 0, None);

@@ -190,7 +190,8 @@ pub const PAUSES: [&str; 6] = [
 ];
 
 /// Flow controls, as TOML values.
-pub const FLOW_CONTROLS: [&str; 1] = ["{ credits = {} }"];
+pub const FLOW_CONTROLS: [&str; 2] =
+    ["{ credits = {} }", "{ cbfc = { interval = 6, message = 1, cell = 4, lost_messages = 0.1 } }"];
 
 /// Lattices.
 pub const LATTICES: [&str; 7] = [
