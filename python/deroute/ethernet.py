@@ -188,11 +188,11 @@ class CreditUse(Part):
 
 
 class FlowControlUse(Part):
-    """What a flow control that pauses, loses packets, or has credits in messages did, in words and by link class."""
+    """What a flow control did that pauses, loses packets, or has credits in messages."""
 
     says: list[str]
     links: list[PauseUse]
     #: If credits come back in messages.
-    credits: list[CreditUse] = []
+    credits: list[CreditUse] = Field(default_factory=list)
     #: If ports share memory.
     shared: SharedUse | None = None
