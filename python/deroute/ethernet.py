@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -196,3 +197,10 @@ class FlowControlUse(Part):
     credits: list[CreditUse] = Field(default_factory=list)
     #: If ports share memory.
     shared: SharedUse | None = None
+
+    def by_class(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What was counted on the links of each class."""
+        for link in self.links:
+            yield link.link_class, link.model_dump(exclude={"link_class"}, exclude_none=True)
+        for credit in self.credits:
+            yield credit.link_class, credit.model_dump(exclude={"link_class"})

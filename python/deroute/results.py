@@ -274,10 +274,8 @@ class Outcome(Value, Part):
             _flatten("workload", self.workload.scalars(), flat)
         if self.flow_control is not None:
             flat["flow_control.says"] = "; ".join(self.flow_control.says)
-        flow_control = self.flow_control
-        for link in [*flow_control.links, *flow_control.credits] if flow_control else []:
-            used = link.model_dump(exclude={"link_class"}, exclude_none=True)
-            _flatten(f"flow_control.{link.link_class}", used, flat)
+            for name, used in self.flow_control.by_class():
+                _flatten(f"flow_control.{name}", used, flat)
         acted = ("congestion_point", "notifications", "entropy", "reaction_point", "adaptation")
         for part in (getattr(self, name) for name in acted):
             if part is not None:
