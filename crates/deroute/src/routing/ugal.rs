@@ -6,7 +6,8 @@
 //! of the two paths.
 //!
 //! # Source
-//! Thesis 2.3.3, equation 2-1.
+//! Thesis 2.3.3, equation 2-1. `hops = "simple"`: the Dragonfly's short form `Q_min <= 2 * Q_vlb + T` (thesis
+//! 2.3.3; Jiang, Kim and Dally, ISCA 2009).
 //!
 //! # Parameters
 //! `phase_a` (default `lgl`), `own_group` (default true), `threshold` T in phits (default 0), `queue` (default: the VC that the packet would take),
@@ -61,7 +62,7 @@ pub struct UgalSpec {
     pub threshold: i32,
     /// What `Q` measures. Default `vc`.
     pub queue: QueueMetric,
-    /// What `H` of the minimal path counts. Default `path`.
+    /// What `H` counts. Default `path`.
     pub hops: HopCount,
     /// Decide again in every cycle in which the packet waits at the head of the injection queue,
     /// as FOGSim does. Default `false`: decide once.
@@ -101,15 +102,18 @@ pub enum QueueMetric {
     Vc,
 }
 
-/// What the hop count of a minimal path is.
+/// What the hop counts of the two paths are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HopCount {
     /// The hops of the path itself.
     #[default]
     Path,
-    /// The hops it would have under the consecutive arrangement, whatever the wiring is (FOGSim).
+    /// Those that the minimal path would have under the consecutive arrangement, whatever the wiring is
+    /// (FOGSim).
     Consecutive,
+    /// One for the minimal path and two for the other, however long they are.
+    Simple,
 }
 
 /// UGAL, checked.
@@ -232,6 +236,7 @@ impl Ugal {
         let h_min = match self.spec.hops {
             HopCount::Path => self.topology.distance(at, to),
             HopCount::Consecutive => self.topology.consecutive_distance(at, to),
+            HopCount::Simple => 1,
         };
         let weight = |queue: u32, hops: u32| i64::from(queue) * i64::from(hops);
         let excess = weight(queue(min), h_min) - i64::from(threshold);
@@ -239,7 +244,10 @@ impl Ugal {
             return true; // Whatever the other queue is.
         }
         let topology = &*self.topology;
-        let h_vlb = topology.distance(at, intermediate) + topology.distance(intermediate, to);
+        let h_vlb = match self.spec.hops {
+            HopCount::Simple => 2,
+            _ => topology.distance(at, intermediate) + topology.distance(intermediate, to),
+        };
         excess <= weight(queue(vlb), h_vlb)
     }
 }

@@ -4,24 +4,29 @@
 //! The complement of a coordinate `c` along a dimension of width `w` is `w - 1 - c`.
 //! - `complement` (URB): one coordinate is complemented, the others and the place are uniform.
 //! - `swap2` (S2): hosts with an even place complement the first coordinate, the others the second.
+//! - `swap2_shift`: the same, half-way around a dimension in place of the complement.
 //! - `dimension_complement_reverse` (DCR): the first coordinate becomes the complement of the last, those
 //!   between are complemented, the last and the place are uniform, so that the routers of a line send to
 //!   those of one other line.
+//! - `dimension_complement_reverse_fixed`: every coordinate becomes the complement of the one that is as far from
+//!   the other end, and the place stays: a permutation.
 //!
 //! # Source
-//! McDonald et al., SC 2019, 6.1.
+//! McDonald et al., SC 2019, 6.1. The paper draws a line's hosts alike and does not say where the others go; the
+//! fixed and shifted ones are the readings of other simulators.
 //!
 //! # Parameters
 //! `dimension` of `complement`, counted from 1; the others have none.
 //!
 //! # Limits
-//! Needs a HyperX; `swap2` one of at least two dimensions.
+//! Needs a HyperX; `swap2` and DCR one of at least two dimensions.
 //!
 //! # Example
 //! ```toml
 //! pattern = { complement = { dimension = 2 } }
 //! ```
 
+use super::fixed::Fixed;
 use super::{Pattern, Setting};
 use crate::ids::{HostId, RouterId};
 use crate::rng::Stream;
@@ -80,15 +85,61 @@ impl Pattern for Complement {
     }
 }
 
+fn lattice<'a>(path: &str, setting: &Setting<'a>) -> Result<&'a Lattice, SpecError> {
+    setting.topology.lattice().ok_or_else(|| {
+        let message = "the routers of this topology form no lattice";
+        SpecError::new(path, message).choices(["network.topology.hyperx"])
+    })
+}
+
+/// The lattice, if it has two dimensions at least.
+fn plane<'a>(path: &str, setting: &Setting<'a>) -> Result<&'a Lattice, SpecError> {
+    let lattice = lattice(path, setting)?;
+    if lattice.dims() < 2 {
+        let error = SpecError::new(path, "one dimension is too few");
+        return Err(error.choices(["two dimensions or more"]));
+    }
+    Ok(lattice)
+}
+
+/// S2 with half of a dimension's width in place of the complement.
+pub(super) fn half_shift(path: &str, setting: &Setting<'_>) -> Result<Box<dyn Pattern>, SpecError> {
+    let lattice = plane(path, setting)?;
+    let to = |host: u32| {
+        let (router, place) = (RouterId(host / lattice.hosts()), host % lattice.hosts());
+        let dim = (place % 2) as usize;
+        let width = lattice.width(dim);
+        let ahead = (lattice.coordinate(router, dim) + width / 2) % width;
+        lattice.moved(router, dim, ahead).0 * lattice.hosts() + place
+    };
+    Fixed::of(to, path, setting)
+}
+
+/// DCR without anything drawn.
+pub(super) fn reverse(path: &str, setting: &Setting<'_>) -> Result<Box<dyn Pattern>, SpecError> {
+    let lattice = plane(path, setting)?;
+    let (dims, hosts) = (lattice.dims(), lattice.hosts());
+    if let Some(dim) = (0..dims).find(|&dim| lattice.width(dim) != lattice.width(dims - 1 - dim)) {
+        let message = format!("dimensions {} and {} have different widths", dim + 1, dims - dim);
+        return Err(SpecError::new(path, message).choices(["equal widths"]));
+    }
+    let to = |host: u32| {
+        let router = RouterId(host / hosts);
+        let turned = |to, dim| {
+            let other = dims - 1 - dim;
+            lattice.moved(to, dim, lattice.width(other) - 1 - lattice.coordinate(router, other))
+        };
+        (0..dims).fold(router, turned).0 * hosts + host % hosts
+    };
+    Fixed::of(to, path, setting)
+}
+
 pub(super) fn build(
     kind: Kind,
     path: &str,
     setting: &Setting<'_>,
 ) -> Result<Box<dyn Pattern>, SpecError> {
-    let Some(lattice) = setting.topology.lattice() else {
-        let message = "the routers of this topology form no lattice";
-        return Err(SpecError::new(path, message).choices(["network.topology.hyperx"]));
-    };
+    let lattice = lattice(path, setting)?;
     let (dims, odd) = (lattice.dims(), |dim: usize| lattice.width(dim) % 2 == 1);
     let refuse = |message: String, choices: &str| {
         Err(SpecError::new(path, message).choices([choices.to_owned()]))

@@ -109,6 +109,8 @@ pub fn pattern(
             lattice::build(one, &format!("{path}.complement.dimension"), setting)
         }
         spec::Pattern::Swap2 => lattice::build(lattice::Kind::Swap2, path, setting),
+        spec::Pattern::Swap2Shift => lattice::half_shift(path, setting),
+        spec::Pattern::DimensionComplementReverseFixed => lattice::reverse(path, setting),
         spec::Pattern::DimensionComplementReverse => {
             lattice::build(lattice::Kind::Reverse, path, setting)
         }

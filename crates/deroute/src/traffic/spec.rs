@@ -261,6 +261,10 @@ pub enum Pattern {
     Swap2,
     /// DCR: the first coordinate becomes the complement of the last, which is uniform.
     DimensionComplementReverse,
+    /// S2 as a permutation: half-way around the first or the second dimension.
+    Swap2Shift,
+    /// DCR as a permutation: each coordinate becomes the complement of the one as far from the other end.
+    DimensionComplementReverseFixed,
     /// Each source to the destinations that a list gives it: a permutation, or any traffic matrix.
     Pairs(PairsSpec),
     /// By the rows of a traffic matrix.

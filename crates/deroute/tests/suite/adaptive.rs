@@ -2,6 +2,7 @@
 
 use deroute::outcome::Outcome;
 use deroute::probe::PathKind;
+use deroute::spec::Spec;
 
 use crate::support::{self, value};
 
@@ -92,4 +93,48 @@ fn whole_path_saves_hops() {
         assert!(shaped.latency.mean < plain.latency.mean, "{place}");
         assert!(shaped.load.accepted > 0.99 * plain.load.accepted, "{place}");
     }
+}
+
+/// Where minimal paths have one hop and the others two, the short form of UGAL's rule is the rule; in a Dragonfly
+/// it is another.
+#[test]
+fn short_form_of_ugal() {
+    let run = |mut spec: Spec, hops| {
+        let routing =
+            format!("{{ ugal = {{ phase_a = '-g-', hops = '{hops}', redecide = true }} }}");
+        spec.routing = value(&routing);
+        spec.traffic.load = 0.7;
+        serde_json::to_string(&support::run(&spec)).unwrap()
+    };
+    let full = || support::lattice("{ widths = [8], hosts = 4 }");
+    assert_eq!(run(full(), "path"), run(full(), "simple"));
+    let fly = || support::dragonfly(2, 4, 2);
+    assert_ne!(run(fly(), "path"), run(fly(), "simple"));
+}
+
+/// Flags for each VC send packets on detours as flags for each port do, and none at all without a flag; a
+/// broadcast that takes as long as a local link is the default, and a longer one tells of other flags.
+#[test]
+fn flags_of_piggyback() {
+    let adverse = |keys: &str| {
+        let routing = format!("{{ piggyback = {{ {keys} }} }}");
+        outcome(&routing, "{ adversarial = { offset = 1 } }", 0.3)
+    };
+    let text = |outcome: &Outcome| serde_json::to_string(outcome).unwrap();
+    let (port, vc) = (adverse(""), adverse("flags = 'vc', flag_threshold = 25"));
+    assert!(share(&vc, PathKind::Minimal) < 0.25, "{:?}", vc.paths);
+    assert!(
+        vc.load.accepted > 0.97 * port.load.accepted,
+        "{} {}",
+        vc.load.accepted,
+        port.load.accepted
+    );
+    assert_ne!(text(&port), text(&vc));
+    let ugal = outcome("{ ugal = {} }", "{ adversarial = { offset = 1 } }", 0.3);
+    let never = adverse("flags = 'vc', flag_threshold = 1000000");
+    assert_eq!(share(&never, PathKind::Minimal), share(&ugal, PathKind::Minimal));
+    assert_eq!(never.latency.mean, ugal.latency.mean);
+    let local = support::dragonfly(3, 6, 3).network.links["local"].latency.to_string();
+    assert_eq!(text(&adverse(&format!("broadcast = {local}"))), text(&port));
+    assert_ne!(text(&adverse("broadcast = 10")), text(&port));
 }

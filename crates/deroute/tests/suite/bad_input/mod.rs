@@ -581,6 +581,16 @@ fn durations_and_units() {
             "routing.ugal.phase_a.acor.interval",
             &["0 is 0 cycles", "1 to"],
         ),
+        (
+            &[("routing", "{ piggyback = { broadcast = 0 } }")],
+            "routing.piggyback.broadcast",
+            &["0 is 0 cycles", "1 to", "longest link"],
+        ),
+        (
+            &[("routing", "{ piggyback = { broadcast = 100000 } }")],
+            "routing.piggyback.broadcast",
+            &["100000 cycles", "1 to"],
+        ),
         (&[("probes.series_before", "9")], "probes.series_before", &["no series", "probes.series"]),
         (
             &[("probes.series", "10"), ("probes.series_before", "501")],

@@ -105,6 +105,18 @@ const LATTICES: &[LatticeRow<'_>] = &[
     ),
     (ODD, &[("traffic.pattern", "'bit_complement'")], "traffic.pattern", &["itself", "even"]),
     (ODD, &[("traffic.pattern", "'swap2'")], "traffic.pattern", &["themselves", "even"]),
+    (
+        "{ widths = [4, 2], hosts = 1 }",
+        &[("traffic.pattern", "'dimension_complement_reverse_fixed'")],
+        "traffic.pattern",
+        &["dimensions 1 and 2 have different widths", "equal widths"],
+    ),
+    (
+        "{ widths = [4], hosts = 2 }",
+        &[("traffic.pattern", "'swap2_shift'")],
+        "traffic.pattern",
+        &["one dimension is too few", "two dimensions"],
+    ),
 ];
 
 #[test]

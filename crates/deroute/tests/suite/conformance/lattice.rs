@@ -187,3 +187,21 @@ fn light_loads_stay_minimal() {
         assert!(patient > 0.98, "{routing}: {patient}");
     }
 }
+
+/// DCR as a permutation goes over as many dimensions as there are, but from the routers that are their own
+/// destination, which send nothing; S2 as a shift goes over one, from all hosts.
+#[test]
+fn permutations_of_a_lattice() {
+    for (pattern, hops, silent) in
+        [("'dimension_complement_reverse_fixed'", 2.0, 4), ("'swap2_shift'", 1.0, 0)]
+    {
+        let mut spec = support::lattice("{ widths = [4, 4], hosts = 1 }");
+        spec.traffic.pattern = value(pattern);
+        spec.traffic.load = 0.1;
+        let outcome = support::run(&spec);
+        assert_eq!(outcome.hops_mean, hops, "{pattern}");
+        let quiet = outcome.arrays.injected_by_host.iter().filter(|load| **load == 0.0).count();
+        assert_eq!(quiet, silent, "{pattern}");
+        assert!((outcome.load.offered - 0.1 * (16 - silent) as f64 / 16.0).abs() < 1e-9);
+    }
+}

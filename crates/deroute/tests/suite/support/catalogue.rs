@@ -1,7 +1,7 @@
 //! Every routing, pattern, injection and packet size that a spec can ask for, with its variants.
 
 /// Routing algorithms, as TOML values.
-pub const ROUTINGS: [&str; 42] = [
+pub const ROUTINGS: [&str; 43] = [
     "{ minimal = {} }",
     "{ valiant = {} }",
     "{ valiant = { own_group = false } }",
@@ -56,6 +56,7 @@ pub const ROUTINGS: [&str; 42] = [
     "{ ugal = { phase_a = 'lg-', restricted = true, redecide = true, vc_use = 'compact' } }",
     "{ mar_bp = { paused = 'credits' } }",
     "{ mar_bp = { paused = 'credits', redecide = true, vc_use = 'compact' } }",
+    "{ piggyback = { flag_threshold = 2, flags = 'vc', broadcast = 3, ugal = { hops = 'simple' } } }",
 ];
 
 /// Patterns that need groups, as TOML values.
@@ -245,7 +246,7 @@ pub const LATTICE_ROUTINGS: [&str; 35] = [
 ];
 
 /// Patterns of a lattice; not every lattice has all of them.
-pub const LATTICE_PATTERNS: [&str; 7] = [
+pub const LATTICE_PATTERNS: [&str; 9] = [
     "'uniform'",
     "'bit_complement'",
     "{ complement = { dimension = 1 } }",
@@ -253,6 +254,8 @@ pub const LATTICE_PATTERNS: [&str; 7] = [
     "'swap2'",
     "'dimension_complement_reverse'",
     "{ permutation = { seed = 3 } }",
+    "'swap2_shift'",
+    "'dimension_complement_reverse_fixed'",
 ];
 
 /// Dragonflies: p, a, h, groups, trunk, arrangement, mirror.
