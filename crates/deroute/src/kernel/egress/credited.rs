@@ -1,7 +1,8 @@
 //! Hosts whose links have credits that come back in messages: a queue is silent while the credits of its class do not
 //! cover the largest packet.
 
-use super::queued::Queued;
+use super::output_queues::OutputQueues;
+use super::silence::Silences;
 use crate::control::MessagePlan;
 use crate::kernel::core::Core;
 use crate::kernel::core::mail::Signal;
@@ -29,39 +30,43 @@ impl HostCredits {
         let counts = model.messages.as_ref().is_some_and(|messages| messages.host().is_some());
         if counts { hosts * u64::from(model.flows.classes()) * size_of::<u32>() as u64 } else { 0 }
     }
-}
 
-impl Queued {
     /// A packet of so many phits has left a queue of a host.
-    pub(super) fn spend(&mut self, core: &Core, (host, queue): (u32, u8), size: u16) {
-        let Some(credits) = &mut self.credits else { return };
-        let left = &mut credits.left[host as usize * credits.classes + usize::from(queue)];
-        *left -= credits.plan.charge(size.into());
-        if *left < credits.plan.largest {
-            let port = &mut self.queues.ports[(self.queues.outputs + host) as usize];
+    pub(super) fn spend(
+        &mut self,
+        core: &Core,
+        (queues, silences): (&mut OutputQueues, &mut Silences),
+        (host, queue): (u32, u8),
+        size: u16,
+    ) {
+        let left = &mut self.left[host as usize * self.classes + usize::from(queue)];
+        *left -= self.plan.charge(size.into());
+        if *left < self.plan.largest {
+            let port = &mut queues.ports[(queues.outputs + host) as usize];
             port.paused |= 1 << queue;
-            self.silences.begin(port.queues as usize + usize::from(queue), core.now);
+            silences.begin(port.queues as usize + usize::from(queue), core.now);
         }
     }
 
     /// Credits have come back to a host, if the signal is for one.
-    pub(super) fn earn(&mut self, core: &Core, signal: Signal) -> bool {
+    pub(super) fn earn(
+        &mut self,
+        core: &Core,
+        (queues, silences): (&mut OutputQueues, &mut Silences),
+        signal: Signal,
+    ) -> bool {
         let (port, queue) = (signal.port(), signal.vc());
-        let (Some(credits), Some(host)) =
-            (&mut self.credits, port.checked_sub(self.queues.outputs))
-        else {
-            return false;
-        };
-        let left = &mut credits.left[host as usize * credits.classes + usize::from(queue)];
+        let Some(host) = port.checked_sub(queues.outputs) else { return false };
+        let left = &mut self.left[host as usize * self.classes + usize::from(queue)];
         *left += signal.content();
-        let state = &mut self.queues.ports[port as usize];
-        if state.paused >> queue & 1 == 1 && *left >= credits.plan.largest {
+        let state = &mut queues.ports[port as usize];
+        if state.paused >> queue & 1 == 1 && *left >= self.plan.largest {
             state.paused &= !(1 << queue);
             let (place, free_at) = (state.queues as usize + usize::from(queue), state.free_at);
             let waits = state.occupied >> queue & 1 == 1;
-            self.silences.end(core, place, core.now);
+            silences.end(core, place, core.now);
             if waits {
-                self.queues.schedule(port, core.now, free_at);
+                queues.schedule(port, core.now, free_at);
             }
         }
         true

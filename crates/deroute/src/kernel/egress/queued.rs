@@ -198,7 +198,10 @@ impl Egress for Queued {
     }
 
     fn hear(&mut self, core: &mut Core, signal: Signal) -> bool {
-        let Some(pause) = PauseFrame::read(signal) else { return self.earn(core, signal) };
+        let Some(pause) = PauseFrame::read(signal) else {
+            let Some(credits) = &mut self.credits else { return false };
+            return credits.earn(core, (&mut self.queues, &mut self.silences), signal);
+        };
         self.silence(core, signal, pause);
         true
     }

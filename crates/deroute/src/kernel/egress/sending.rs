@@ -46,7 +46,10 @@ impl Queued {
             core.count_injected(host, class, packet.size);
         }
         let to = BufferId::new(core.hosts[host as usize].port, class);
-        egress.spend(core, (host, queue), packet.size);
+        if let Some(credits) = &mut egress.credits {
+            let told = (&mut egress.queues, &mut egress.silences);
+            credits.spend(core, told, (host, queue), packet.size);
+        }
         core.arrivals.push(now + latency, Flight { packet, to, at: now + latency });
         if let Some(pacing) = &mut egress.pacing {
             pacing.sent(core, &mut egress.queues, (host, queue), &packet);

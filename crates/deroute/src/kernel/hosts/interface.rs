@@ -95,7 +95,9 @@ impl Interface {
     /// where messages take turns.
     pub(super) fn next_turn(&mut self, class: u8) {
         let backlog = &mut self.backlogs[usize::from(class)];
-        if let Some(mut message) = backlog.pop_front_if(|_| self.turns) {
+        if self.turns
+            && let Some(mut message) = backlog.pop_front()
+        {
             message.serial = self.serial;
             self.serial = self.serial.wrapping_add(1);
             backlog.push_back(message);

@@ -121,9 +121,8 @@ impl Model {
         let (network, watches) = (&spec.network, agent.watches());
         let host_latency = scale.interval("network.nic.latency", &network.nic.latency, 0)?;
         let nic = links::nic(spec, &scale, host_latency, flows.classes())?;
-        let (names, links) = (topology.classes(), &classes[..]);
-        let (atomic, sizes) = (agent.atomic(), (scale, largest));
-        let ends = flow_control::Ends { names, links, host: nic, sizes, atomic };
+        let (names, links, sizes) = (topology.classes(), &classes[..], (scale, largest));
+        let ends = flow_control::Ends { names, links, host: nic, sizes, atomic: agent.atomic() };
         let Guards { atomic, pause, messages } = flow_control::resolve(spec, &ends)?;
         let guards = (pause.as_ref(), messages.as_ref());
         let setting = switch::Setting::new(&network.switch, scale, largest, watches.reconsiders);

@@ -60,11 +60,11 @@ pub(super) struct Site<'a> {
     pub(super) path: String,
 }
 
+/// The name of a generator, and the flows that it makes if the spec asks for it.
+type Generated = (&'static str, Option<Result<Vec<Flow>, SpecError>>);
+
 /// The generators that a spec asks for. The catalogue: one line each.
-fn generators(
-    spec: &FlowsSpec,
-    site: &Site<'_>,
-) -> [(&'static str, Option<Result<Vec<Flow>, SpecError>>); 5] {
+fn generators(spec: &FlowsSpec, site: &Site<'_>) -> [Generated; 5] {
     [
         ("list", spec.list.as_ref().map(|flows| list::build(flows, site))),
         ("incast", spec.incast.as_ref().map(|own| incast::build(own, site))),
