@@ -31,6 +31,9 @@ fn complete<T: JsonSchema + serde::de::DeserializeOwned>(
     assert!(unknown.is_empty(), "the files of {unknown:?} are not called as their keys");
 }
 
+/// What runs nothing but code from outside: the tests of the lab have its conformance checks.
+const FROM_OUTSIDE: [&str; 1] = ["{ python = { file = 'par.py' } }"];
+
 #[test]
 fn every_entry_is_in_a_table() {
     complete(SWITCHES.into_iter().chain(HOLDING_SWITCHES), Switch::name);
@@ -38,5 +41,8 @@ fn every_entry_is_in_a_table() {
     complete(QUEUINGS.into_iter().flatten().chain(WIDE_QUEUINGS), Queuing::name);
     let routings =
         ROUTINGS.into_iter().chain(LATTICE_ROUTINGS).chain(TREE_ROUTINGS).chain(NOTIFIED);
-    complete(routings.chain(GRAPH_ROUTINGS).chain(TABLE_ROUTINGS), Routing::name);
+    complete(
+        routings.chain(GRAPH_ROUTINGS).chain(TABLE_ROUTINGS).chain(FROM_OUTSIDE),
+        Routing::name,
+    );
 }
