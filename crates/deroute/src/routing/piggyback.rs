@@ -39,11 +39,11 @@ use serde::{Deserialize, Serialize};
 use super::ugal::{Ugal, UgalPlan, UgalSpec};
 use super::{
     Fabric, Follows, Header, Hop, Injection, Message, Plan, Queue, Queues, RouterView, Routing,
-    Watches,
+    VcNeed, Watches,
 };
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::spec::{Quantity, SpecError};
-use crate::topology::Topology;
+use crate::topology::{Peer, Topology};
 
 /// Parameters of Piggyback.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -105,6 +105,8 @@ struct Piggyback {
     ports: usize,
     /// Flags of a global port.
     flags: usize,
+    /// VCs of each global port.
+    vcs: Vec<u8>,
     /// Latency of a message in the group.
     delay: Cycle,
     /// What each router knows of its own ports: `[router][port][flag]`.
@@ -125,8 +127,11 @@ pub fn plan(spec: &PiggybackSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let (fabric, spec) = (fabric.clone(), spec.clone());
     let vcs = ugal.vcs();
     let delay = delay(&spec, &fabric)?;
-    let most = vcs.iter().map(|need| usize::from(need.vcs)).max();
-    let per_port = if spec.flags == FlagScope::Vc { most.unwrap_or(1) } else { 1 };
+    let vcs_of_ports = vcs_of_ports(&*fabric.topology, &vcs);
+    let per_port = match spec.flags {
+        FlagScope::Port => 1,
+        FlagScope::Vc => vcs_of_ports.iter().copied().max().unwrap_or(1).max(1).into(),
+    };
     let agent = Box::new(move |first, count| -> Box<dyn Routing> {
         let topology = Arc::clone(&fabric.topology);
         let ports = topology.global_ports(first).len();
@@ -138,6 +143,7 @@ pub fn plan(spec: &PiggybackSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
             first,
             ports,
             flags: per_port,
+            vcs: vcs_of_ports.clone(),
             delay,
             own: flags.clone(),
             seen: flags,
@@ -145,6 +151,21 @@ pub fn plan(spec: &PiggybackSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
         })
     });
     Ok(Plan { agent, vcs })
+}
+
+/// The VCs of each global port that paths take: none where no router has a link.
+fn vcs_of_ports(topology: &dyn Topology, needs: &[VcNeed]) -> Vec<u8> {
+    let mut vcs = vec![0; topology.global_ports(RouterId(0)).len()];
+    for router in (0..topology.routers()).map(RouterId) {
+        for (vcs, port) in vcs.iter_mut().zip(topology.global_ports(router)) {
+            if let Peer::Router { class, .. } = topology.peer(router, PortId(port)) {
+                let name = topology.classes()[usize::from(class)];
+                let need = needs.iter().find(|need| need.class == name);
+                *vcs = need.map_or(0, |need| need.vcs);
+            }
+        }
+    }
+    vcs
 }
 
 /// Cycles until the group knows of a flag.
@@ -226,11 +247,13 @@ impl Routing for Piggyback {
         messages: &mut Vec<Message>,
     ) {
         let mut lengths = std::mem::take(&mut self.lengths);
-        for port in self.topology.global_ports(router).map(PortId) {
+        for (port, &vcs) in self.topology.global_ports(router).map(PortId).zip(&self.vcs) {
             match self.spec.flags {
                 FlagScope::Port => lengths.push(u64::from(queues.port(port))),
-                FlagScope::Vc => lengths
-                    .extend((0..self.flags as u8).map(|vc| u64::from(queues.lane(port, VcId(vc))))),
+                FlagScope::Vc => lengths.extend((0..self.flags as u8).map(|vc| match vc < vcs {
+                    true => u64::from(queues.lane(port, VcId(vc))),
+                    false => 0,
+                })),
             }
         }
         let begin = self.begin(router);

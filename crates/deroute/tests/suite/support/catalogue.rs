@@ -56,7 +56,7 @@ pub const ROUTINGS: [&str; 43] = [
     "{ ugal = { phase_a = 'lg-', restricted = true, redecide = true, vc_use = 'compact' } }",
     "{ mar_bp = { paused = 'credits' } }",
     "{ mar_bp = { paused = 'credits', redecide = true, vc_use = 'compact' } }",
-    "{ piggyback = { flag_threshold = 2, flags = 'vc', broadcast = 3, ugal = { hops = 'simple' } } }",
+    "{ piggyback = { flag_threshold = 2, flags = 'vc', broadcast = 1, ugal = { hops = 'simple' } } }",
 ];
 
 /// Patterns that need groups, as TOML values.
