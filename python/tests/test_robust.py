@@ -197,6 +197,7 @@ def test_a_spec_that_holds_itself_is_refused(spec: dict[str, Any]) -> None:
 
 
 def test_numbers_of_numpy_are_numbers(spec: dict[str, Any]) -> None:
+    spec["traffic"]["load"] = 0.5
     plain = deroute.check(spec)
     spec["traffic"]["load"] = np.float32(0.5)
     spec["traffic"]["packet_size"] = np.int64(10)
