@@ -188,6 +188,36 @@ class CreditUse(Part):
     sustained: float
 
 
+class RetryLinks(Part):
+    """Frames of the links of one class that can break, over the whole run."""
+
+    link_class: str = Field(alias="class")
+    links: int
+    frames: int
+    errors: int
+    #: Share of the time in which links were sending that they did not lose by errors.
+    goodput: float
+    #: Most phits that a sender kept for the case of an error.
+    replay_max: int
+
+
+class RetryUse(Part):
+    """What links did that send broken frames again."""
+
+    name: ClassVar[str] = "retry"
+
+    says: list[str]
+    links: list[RetryLinks]
+
+    def scalars(self) -> dict[str, int | float | str]:
+        """What there is one of in a run, or of a link class."""
+        flat: dict[str, int | float | str] = {"says": "; ".join(self.says)}
+        for link in self.links:
+            used = link.model_dump(exclude={"link_class"})
+            flat |= {f"{link.link_class}.{key}": value for key, value in used.items()}
+        return flat
+
+
 class FlowControlUse(Part):
     """What a flow control did that pauses, loses packets, or has credits in messages."""
 

@@ -25,6 +25,7 @@ from deroute.ethernet import (
     FlowControlUse,
     NotificationUse,
     ReactionPointUse,
+    RetryUse,
 )
 from deroute.jobs import JobArrays, Part, WorkloadOutcome, job_frame
 from deroute.notebook import Value
@@ -165,6 +166,8 @@ class Outcome(Value, Part):
     resequencing: ResequencingUse | None = None
     #: What the flow control did, where it pauses or loses packets.
     flow_control: FlowControlUse | None = None
+    #: What links did that send broken frames again; None unless some do.
+    retry: RetryUse | None = None
     #: What the congestion points did, if there are any.
     congestion_point: CongestionPointUse | None = None
     #: What congestion or notification points that send notifications did, if there are any.
@@ -276,7 +279,10 @@ class Outcome(Value, Part):
             flat["flow_control.says"] = "; ".join(self.flow_control.says)
             for name, used in self.flow_control.by_class():
                 _flatten(f"flow_control.{name}", used, flat)
-        acted = ("congestion_point", "notifications", "entropy", "reaction_point", "adaptation")
+        acted = (
+            *("retry", "congestion_point", "notifications", "entropy"),
+            *("reaction_point", "adaptation"),
+        )
         for part in (getattr(self, name) for name in acted):
             if part is not None:
                 _flatten(part.name, part.scalars(), flat)

@@ -8,6 +8,7 @@ mod flows;
 mod notices;
 mod queues;
 mod replay;
+mod retry;
 mod streams;
 
 pub use queues::{PauseRow, PauseSeries, QueuePlace, QueueSeries, QueueSide};
@@ -21,6 +22,7 @@ pub use self::entropies::EntropyUse;
 pub use self::flows::{FlowBin, FlowSlowdown, FlowTimes, FlowsOutcome};
 pub use self::notices::{NotificationUse, PortSamples, ReactionPointUse, SampledQueues};
 pub use self::replay::{CollectiveUse, ReplayOutcome};
+pub use self::retry::{RetryLinks, RetryUse};
 pub use self::streams::{
     ResequencingUse, Slowdown, SlowdownPercentile, StreamLoad, StreamOutcome, StreamPackets,
 };
@@ -85,6 +87,9 @@ pub struct Outcome {
     /// What the flow control did, where it pauses, loses packets, or has credits in messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_control: Option<FlowControlUse>,
+    /// What links did that send broken frames again, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<RetryUse>,
     /// What the congestion points did, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_point: Option<CongestionPointUse>,

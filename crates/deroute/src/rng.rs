@@ -25,6 +25,10 @@ pub enum Owner {
     Port(RouterId, PortId),
     /// Messages of flow control that an output of a router sends.
     Messages(RouterId, PortId),
+    /// Bit errors of the link behind an output of a router.
+    Errors(RouterId, PortId),
+    /// Bit errors of the link from a host to its router.
+    HostErrors(u32),
     /// Rate limiters of a host.
     Limiters(u32),
     /// Entropies that a host draws.
@@ -63,6 +67,8 @@ impl Stream {
             Owner::Placement => (4, 0),
             Owner::Port(router, port) => (5 | u64::from(port.0) << 8, router.0),
             Owner::Messages(router, port) => (12 | u64::from(port.0) << 8, router.0),
+            Owner::Errors(router, port) => (10 | u64::from(port.0) << 8, router.0),
+            Owner::HostErrors(i) => (11, i),
             Owner::Limiters(i) => (7, i),
             Owner::Entropies(i) => (8, i),
             Owner::Flows(i) => (9, i),

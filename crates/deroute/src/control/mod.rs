@@ -6,6 +6,7 @@
 mod headroom;
 mod link;
 pub(crate) mod memory;
+pub(crate) mod retry;
 mod shared;
 pub mod spec;
 
@@ -16,6 +17,7 @@ pub(crate) use cbfc::MessagePlan;
 pub(crate) use headroom::{PauseLimits, PausePlan};
 pub(crate) use link::LinkClass;
 pub(crate) use memory::Threshold;
+pub(crate) use retry::RetryPlan;
 
 use crate::catalogue::catalogue;
 use crate::spec::{Scale, SpecError};

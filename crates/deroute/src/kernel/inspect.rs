@@ -16,6 +16,7 @@ use crate::probe::limits::LimitRecord;
 use crate::probe::marks::MarkRecord;
 use crate::probe::notices::NoticeRecord;
 use crate::probe::order::OrderRecord;
+use crate::probe::retry::RetryRecord;
 use crate::probe::streams::StreamRecord;
 use crate::routing::{Fault, Queues};
 
@@ -70,6 +71,8 @@ pub(crate) trait Inspect {
     fn pauses(&self, input: u32) -> &[PauseRecord];
     /// When each queue of an output, or of a host after all outputs, was told to be silent; there are so many VCs.
     fn silences(&self, port: u32, vcs: u8) -> Vec<SilenceRecord>;
+    /// What was recorded of the frames of an output, or of a host after all outputs, if they can break.
+    fn retry(&self, port: u32) -> Option<RetryRecord>;
     /// What left an output by class, where there are congestion points.
     fn marks(&self, output: u32) -> &[MarkRecord];
     /// What the samples of an output found by class, where congestion points send notifications.
@@ -190,6 +193,10 @@ impl<M: Machine> Inspect for Partition<M> {
 
     fn silences(&self, port: u32, vcs: u8) -> Vec<SilenceRecord> {
         self.path.egress.silences(&self.path.core, port, vcs)
+    }
+
+    fn retry(&self, port: u32) -> Option<RetryRecord> {
+        self.path.egress.retry(port)
     }
 
     fn marks(&self, output: u32) -> &[MarkRecord] {

@@ -18,6 +18,7 @@ use crate::ids::Cycle;
 use crate::probe::limits::LimitRecord;
 use crate::probe::marks::MarkRecord;
 use crate::probe::notices::NoticeRecord;
+use crate::probe::retry::RetryRecord;
 
 /// A combination of stages.
 pub(crate) trait Machine: Sized + Send + 'static {
@@ -143,6 +144,11 @@ pub(crate) trait Egress: Sized + Send {
 
     /// When each queue of a port was told to be silent; the link has so many VCs.
     fn silences(&self, core: &Core, port: u32, vcs: u8) -> Vec<SilenceRecord>;
+
+    /// What was recorded of the frames of a port, if they can break.
+    fn retry(&self, _port: u32) -> Option<RetryRecord> {
+        None
+    }
 
     /// Since when the queue of a port for a VC at its other end has been told to be silent, if it has.
     fn silent_since(&self, port: u32, vc: u8) -> Option<Cycle>;

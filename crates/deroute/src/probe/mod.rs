@@ -7,6 +7,7 @@ pub(crate) mod marks;
 pub(crate) mod messages;
 pub(crate) mod notices;
 pub(crate) mod order;
+pub(crate) mod retry;
 pub(crate) mod spectrum;
 pub(crate) mod streams;
 

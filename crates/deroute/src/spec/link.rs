@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FlowControl, Quantity};
+use super::{FlowControl, Quantity, RetrySpec};
 
 /// The links of one class, and the input buffers at their ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,9 @@ pub struct Link {
     /// When a packet may go over links of this class. Default: `network.flow_control`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_control: Option<FlowControl>,
+    /// Frames that break are sent again. Default: none breaks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<RetrySpec>,
 }
 
 /// A single link that is slower than its class.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Entropy, FlowControl, NotificationPoint, Quantity, ReactionPoint};
+use super::{Entropy, FlowControl, NotificationPoint, Quantity, ReactionPoint, RetrySpec};
 
 /// The link between a host and its router.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +18,9 @@ pub struct NicLink {
     /// no link of its own, and its injection queue is the buffer of the router.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_control: Option<FlowControl>,
+    /// Frames that break are sent again, both ways. Default: none breaks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<RetrySpec>,
 }
 
 /// When a switch passes a packet on.

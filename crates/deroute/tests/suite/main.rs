@@ -25,6 +25,7 @@ mod qcn;
 mod reference;
 mod replay;
 mod resequencing;
+mod retry;
 mod spec_fuzz;
 mod spraying;
 mod streams;

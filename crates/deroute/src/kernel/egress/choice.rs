@@ -76,6 +76,23 @@ impl Queued {
         Some(turns.choose(port, &plan.schedule, &self.candidates).queue)
     }
 
+    /// The same where frames may break, or must be kept until they are acknowledged.
+    pub(super) fn next(&mut self, core: &Core, port: u32) -> Option<u8> {
+        let Some(retry) = &self.retry else { return self.choose(core, port) };
+        if let Some(until) = retry.vain_until(port, core.now) {
+            self.queues.schedule(port, core.now, until);
+            return None;
+        }
+        let queue = self.choose(core, port)?;
+        let state = &self.queues.ports[port as usize];
+        let head = self.queues.fifos[state.queues as usize + usize::from(queue)].head;
+        let frame = (core.pool[head].packet.size.into(), state.period);
+        let retry = self.retry.as_mut()?;
+        let Some(until) = retry.refuses(port, frame, core.now) else { return Some(queue) };
+        self.queues.schedule(port, core.now, until);
+        None
+    }
+
     /// When a port that holds packets can send next, as far as is known now.
     #[inline]
     fn next_chance(&self, port: u32) -> Cycle {

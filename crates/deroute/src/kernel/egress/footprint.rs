@@ -5,6 +5,7 @@ use super::marking::Marking;
 use super::output_queues::{Fifo, Port, queues};
 use super::pacing::Pacing;
 use super::queued::Queued;
+use super::retry::Retry;
 use super::sampling::Sampling;
 use super::schedule::Turns;
 use super::silence::Silences;
@@ -29,7 +30,7 @@ impl Queued {
             None => 0,
             Some(_) => Pacing::bytes(model, hosts),
         };
-        let pacing = pacing + HostCredits::bytes(model, hosts);
+        let pacing = pacing + HostCredits::bytes(model, hosts) + Retry::bytes(model, ports);
         ports * port as u64 + marking + pacing + ports / 8 + Wheel::<u32>::bytes(model.horizon())
     }
 
@@ -44,7 +45,8 @@ impl Queued {
 
     /// Bytes besides, at the most: what limiters keep.
     pub(crate) fn most_bytes(model: &Model, outputs: u64, hosts: u64) -> u64 {
-        let Some(reaction) = model.egress.reaction_point else { return 0 };
+        let kept = Retry::most_bytes(model, outputs + hosts);
+        let Some(reaction) = model.egress.reaction_point else { return kept };
         let (classes, time) = (u64::from(model.egress.classes()) - 1, model.times.most() as f64);
         let notices = match (model.egress.congestion_point, model.notification_point) {
             (Some(CongestionPlan::Sample(plan)), _) => {
@@ -58,6 +60,6 @@ impl Queued {
             }
             _ => 0,
         };
-        Pacing::most_bytes(model, &reaction, notices, hosts)
+        kept.saturating_add(Pacing::most_bytes(model, &reaction, notices, hosts))
     }
 }

@@ -9,6 +9,7 @@ mod notify;
 mod output_queues;
 mod pacing;
 mod queued;
+mod retry;
 mod sampling;
 pub(crate) mod schedule;
 mod sending;

@@ -9,6 +9,7 @@ use super::marking::Marking;
 use super::notify::{self, Switches};
 use super::output_queues::{OutputQueues, Waiting};
 use super::pacing::Pacing;
+use super::retry::Retry;
 use super::sampling::Sampling;
 use super::schedule::Candidate;
 use super::silence::{SilenceBins, SilenceRecord, Silences};
@@ -28,6 +29,7 @@ use crate::kernel::model::Model;
 use crate::probe::limits::LimitRecord;
 use crate::probe::marks::MarkRecord;
 use crate::probe::notices::NoticeRecord;
+use crate::probe::retry::RetryRecord;
 use crate::routing::Injection;
 
 /// The outputs of a partition, and the links of its hosts after them.
@@ -37,6 +39,8 @@ pub(crate) struct Queued {
     pub(super) due: Vec<u32>,
     pub(super) candidates: Vec<Candidate>,
     pub(super) silences: Silences,
+    /// The links that send broken frames again.
+    pub(super) retry: Option<Box<Retry>>,
     /// What hosts know of the buffers of their routers, where they count them.
     pub(super) credits: Option<Box<HostCredits>>,
     /// The congestion points.
@@ -73,6 +77,7 @@ impl Egress for Queued {
             due: Vec::new(),
             candidates: Vec::new(),
             silences: Silences::new(queues.fifos.len()),
+            retry: Retry::new(model, core, &queues),
             credits: HostCredits::new(model, core),
             marking,
             sampling,
@@ -259,6 +264,10 @@ impl Egress for Queued {
         self.pacing.as_ref().map(|pacing| pacing.record())
     }
 
+    fn retry(&self, port: u32) -> Option<RetryRecord> {
+        self.retry.as_ref()?.record(port)
+    }
+
     fn silent_since(&self, port: u32, vc: u8) -> Option<Cycle> {
         let (state, queue) = (&self.queues.ports[port as usize], self.queues.queue_of(port, vc));
         let since = self.silences.since(state.queues as usize + usize::from(queue));
@@ -286,7 +295,7 @@ impl Egress for Queued {
         schedulable.drain(|port| due.push(port));
         for index in 0..path.egress.due.len() {
             let port = path.egress.due[index];
-            let Some(queue) = path.egress.choose(&path.core, port) else { continue };
+            let Some(queue) = path.egress.next(&path.core, port) else { continue };
             if port >= path.egress.queues.outputs {
                 Self::send_from_host(path, port, queue);
                 continue;

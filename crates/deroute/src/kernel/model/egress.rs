@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::flow_control::{Messages, Pauses};
-use super::links;
+use super::links::{self, Retries};
 use crate::congestion::{self, CongestionPlan, CongestionPoint, NoticePlan};
 use crate::control::LinkClass;
 use crate::ids::{PortId, RouterId};
@@ -40,6 +40,8 @@ pub(crate) struct EgressModel {
     /// Packets with which they tell sources of it, and what these do then.
     pub(crate) notices: Option<NoticePlan>,
     pub(crate) reaction_point: Option<ReactionPlan>,
+    /// The links that send broken frames again.
+    pub(crate) retry: Option<Retries>,
     /// The link of a host, where it is more than a delay.
     pub(crate) nic: Option<LinkClass>,
     /// Cycles that a phit takes on links that are slower than their class, by router and port.
@@ -98,10 +100,16 @@ impl EgressModel {
         let whole = network.forwarding == Forwarding::StoreAndForward;
         let rated = !slow.is_empty() || links.iter().chain(&nic).any(|link| link.period > 1);
         let guarded = pause.is_some() || messages.is_some();
+        let retry = links::retries(spec, (scale, largest), topology, (links, nic))?;
+        let guarded = guarded || retry.as_ref().is_some_and(Retries::wait);
         let counts_phits = switch.holds_input || flows.service() > 1 || guarded || rated;
         let credits_of_hosts = messages.is_some_and(|messages| messages.host().is_some());
         Ok(Self {
-            needed: counts_phits || nic.is_some() || whole || congestion_point.is_some(),
+            needed: counts_phits
+                || retry.is_some()
+                || nic.is_some()
+                || whole
+                || congestion_point.is_some(),
             flows: flows.classes(),
             schemes: flows.classes() / flows.service(),
             queue_per_vc: pause.is_some_and(Pauses::some_queue_per_vc) || credits_of_hosts,
@@ -113,6 +121,7 @@ impl EgressModel {
             congestion_point,
             notices,
             reaction_point,
+            retry,
             nic,
             slow,
         })

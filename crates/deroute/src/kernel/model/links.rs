@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::flow_control::Pauses;
-use crate::control::LinkClass;
+use crate::control::{LinkClass, RetryPlan, retry};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::routing::{Fabric, VcNeed};
 use crate::spec::{Quantity, Scale, Spec, SpecError, holds};
@@ -118,6 +118,51 @@ pub(super) fn nic(
     let buffer = scale.buffer("network.nic.link.buffer", &link.buffer)?;
     let period = host_period(spec, scale)?;
     Ok(Some(LinkClass { latency, vcs: classes, buffer, shared: 0, period }))
+}
+
+/// The links whose frames can break.
+#[derive(Clone, Debug)]
+pub(crate) struct Retries {
+    /// By link class, hosts' last.
+    links: Vec<Option<RetryPlan>>,
+}
+
+impl Retries {
+    /// Those of a class of links; the links of hosts come after the last of them.
+    pub(crate) fn of(&self, class: u8) -> Option<&RetryPlan> {
+        self.links[usize::from(class).min(self.links.len() - 1)].as_ref()
+    }
+
+    /// Packets may have to wait.
+    pub(super) fn wait(&self) -> bool {
+        self.links.iter().flatten().any(RetryPlan::waits)
+    }
+
+    /// The most cycles from the end of a frame to its answer.
+    pub(crate) fn answer(&self) -> Cycle {
+        self.links.iter().flatten().map(|plan| plan.answer).max().unwrap_or(0)
+    }
+}
+
+/// The links of a network that send broken frames again, if some do.
+pub(super) fn retries(
+    spec: &Spec,
+    sizes: (Scale, u16),
+    topology: &dyn Topology,
+    (classes, nic): (&[LinkClass], Option<LinkClass>),
+) -> Result<Option<Retries>, SpecError> {
+    let mut links = Vec::new();
+    for (name, class) in topology.classes().iter().zip(classes) {
+        let asked = spec.network.links[*name].retry.as_ref();
+        let path = format!("network.links.{name}.retry");
+        links.push(asked.map(|asked| retry::plan(asked, &path, class, sizes)).transpose()?);
+    }
+    let asked = spec.network.nic.link.as_ref().and_then(|link| link.retry.as_ref());
+    let host = asked.zip(nic);
+    let host = host.map(|(asked, link)| retry::plan(asked, "network.nic.link.retry", &link, sizes));
+    links.push(host.transpose()?);
+    let any = links.iter().any(Option::is_some);
+    Ok(any.then_some(Retries { links }))
 }
 
 /// Phits of packets out of order that a host can hold, if it puts them in order.

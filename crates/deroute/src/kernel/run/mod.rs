@@ -18,6 +18,7 @@ mod pauses;
 mod precision;
 mod queue_samples;
 mod replay;
+mod retries;
 mod statistics;
 mod stopping;
 mod streams;

@@ -117,6 +117,7 @@ pub(crate) fn outcome<M: Machine>(
         streams: streams::outcome(network),
         resequencing: streams::resequencing(network, total.to),
         flow_control: super::pauses::outcome(network, cycles),
+        retry: super::retries::outcome(network),
         congestion_point: super::marks::outcome(network, &total, every_link),
         notifications: super::notices::outcome(network, &total, every_link),
         entropy: super::entropies::outcome(network),
