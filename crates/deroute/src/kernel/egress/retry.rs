@@ -106,7 +106,7 @@ impl Retry {
 
     /// What was recorded of a port, if its link has errors.
     pub(super) fn record(&self, port: u32) -> Option<RetryRecord> {
-        self.senders[port as usize].as_ref().map(|sender| sender.record)
+        self.senders.get(port as usize)?.as_ref().map(|sender| sender.record)
     }
 }
 
