@@ -49,6 +49,19 @@ pub(crate) fn stopped_growing(series: &[f64], window: usize) -> bool {
     rise <= 0.0
 }
 
+/// What became of the packets.
+fn packets(total: &Collector) -> Packets {
+    Packets {
+        generated: total.generated,
+        refused: total.refused,
+        injected: total.injected,
+        delivered: total.delivered,
+        lost: total.lost,
+        in_flight: total.generated - total.delivered - total.lost,
+        measured: total.sums().packets,
+    }
+}
+
 /// Assembles the result.
 pub(crate) fn outcome<M: Machine>(
     running: &Running<M>,
@@ -65,15 +78,6 @@ pub(crate) fn outcome<M: Machine>(
     let (load, latency) = (load(model, &total), latency(&total, ends));
     let changes = if ends { None } else { Changes::of(&total, &running.in_flight.counts) };
     let arrays = arrays(network, cycles, every_link);
-    let packets = Packets {
-        generated: total.generated,
-        refused: total.refused,
-        injected: total.injected,
-        delivered: total.delivered,
-        lost: total.lost,
-        in_flight: total.generated - total.delivered - total.lost,
-        measured: sums.packets,
-    };
     let course = Course {
         warmed_up,
         growing: matches!(model.times.warmup, WarmupTimes::Automatic { growth: Some(_), .. }),
@@ -95,7 +99,7 @@ pub(crate) fn outcome<M: Machine>(
         measured_from: u64::from(total.from),
         measured_cycles: u64::from(cycles),
         load,
-        packets,
+        packets: packets(&total),
         latency,
         trend: changes.map(|changes| changes.trend()),
         stopping: running.stopping,
