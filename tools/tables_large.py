@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from deroute import _engine
+from deroute.api import Footprint
 from deroute.economics.comparison import spec_for
 from deroute.tables import files
 
@@ -67,8 +68,8 @@ def measure(size: tuple[int, int, int]) -> int:
             stream.writelines(rules(spec_for(topology), size))
         table = files.read(file)
     spec = spec_for(topology, {"table": table | {"addressing": "per-group"}})
-    alone, *_ = _engine.check(spec_for(topology))
-    fixed, *_ = _engine.check(spec)
+    alone = Footprint.of(spec_for(topology)).fixed_bytes
+    fixed = Footprint.of(spec).fixed_bytes
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(f"{hosts * switches * groups:,} hosts: {len(spec) / 1e6:.1f} MB of spec")
     print(
