@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -93,6 +94,17 @@ def test_circles_are_found(tmp_path: Path) -> None:
     # By a name that another module hands on.
     (tmp_path / "b" / "more.rs").write_text("use crate::shop::Apple;\npub struct Butter;\n")
     assert circle() == {"a.rs", "b/more.rs"}
+
+
+def test_documents_name_files_that_exist() -> None:
+    # The walkthroughs of CONTRIBUTING make files; their own test says whether that works.
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "decisions").glob("*.md")]
+    places = ("crates", "python", "docs", "reproduce", "tools", "schemas", "experiments")
+    files = [f"/{_name(file)}" for place in places for file in (ROOT / place).rglob("*.*")]
+    for page in pages:
+        named = re.findall(r"`([\w.-]+/[\w./-]+\.(?:rs|py|js|md))`", page.read_text("utf-8"))
+        missing = [name for name in named if not any(file.endswith(f"/{name}") for file in files)]
+        assert missing == [], page
 
 
 def test_generated_files_are_up_to_date() -> None:
