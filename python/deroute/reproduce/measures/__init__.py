@@ -25,6 +25,7 @@ from deroute.reproduce.measures import (
     programs,
     runs,
     scaling,
+    slim_fly,
     trees,
 )
 from deroute.reproduce.paper import PaperError
@@ -39,6 +40,7 @@ CATALOGUE: Mapping[str, Measure] = {
         cells,
         geometry,
         scaling,
+        slim_fly,
         cabling,
         paths,
         trees,
