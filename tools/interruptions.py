@@ -18,6 +18,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from slurm_cluster import DEROUTE, records, seconds, small
 
@@ -33,17 +34,26 @@ def run(file: Path, where: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
-def disturb(file: Path, where: Path, sign: signal.Signals, longest: float) -> int:
-    """One round; returns how many points are kept."""
+class Round(NamedTuple):
+    """What one round came to."""
+
+    hit: bool  # The signal found the program at work.
+    added: int  # Points that this round kept.
+    kept: int  # Points that are kept after it.
+
+
+def disturb(file: Path, where: Path, sign: signal.Signals, longest: float) -> Round:
+    """One round, with a signal at a random moment of so many seconds."""
     before = records(where) if (where / FILE).exists() else {}
     process = run(file, where)
     time.sleep(random.uniform(0.0, longest))
+    hit = process.poll() is None
     process.send_signal(sign)
     _, told = process.communicate()
     assert b"Traceback" not in told, told.decode()
     after = records(where) if (where / FILE).exists() else {}
     assert before.items() <= after.items(), "a result has been lost"
-    return len(after)
+    return Round(hit, len(after) - len(before), len(after))
 
 
 def main() -> None:
@@ -63,19 +73,26 @@ def main() -> None:
         file.write_text(small(50_000, POINTS))
         begin = time.monotonic()
         assert run(file, whole).wait() == 0
+        total = time.monotonic() - begin
         # As long as a round takes that has to do a part of the points.
-        longest = time.monotonic() - begin - seconds(whole) * (1 - 2 / ROUNDS)
-        expected, kept, whole_runs = records(whole), 0, 0
-        for number, sign in enumerate(signals):
-            if number % ROUNDS == 0 and number:
-                where = folder / f"disturbed-{number}"
-            kept = disturb(file, where, sign, longest)
-            if (number + 1) % ROUNDS == 0 or number + 1 == len(signals):
+        longest = total - seconds(whole) * (1 - 2 / ROUNDS)
+        expected, rounds, whole_runs = records(whole), list[Round](), 0
+        for number, sign in enumerate(signals, 1):
+            rounds.append(disturb(file, where, sign, longest))
+            # The last round of a run does the last points, whatever else the machine has to do.
+            ahead = rounds[-1].kept > POINTS * ((number - 1) % ROUNDS + 1) / ROUNDS
+            longest = min(2 * total, longest * (0.8 if ahead else 1.25))
+            if number % ROUNDS == 0 or number == len(signals):
                 assert run(file, where).wait() == 0
                 assert records(where) == expected, "the results differ"
                 whole_runs += 1
-                print(f"{number + 1} of {len(signals)}: {kept} of {POINTS} kept before", flush=True)
-    print(f"{asked.kill} SIGKILL, {asked.term} SIGTERM: nothing lost, {whole_runs} runs the same")
+                print(f"{number} of {len(signals)}: {rounds[-1].kept} of {POINTS} kept", flush=True)
+                where = folder / f"disturbed-{number}"
+    at_work, added = sum(each.hit for each in rounds), sum(each.added > 0 for each in rounds)
+    print(
+        f"{asked.kill} SIGKILL, {asked.term} SIGTERM, {at_work} of them while it worked, {added} "
+        f"after new points: nothing lost, {whole_runs} runs the same"
+    )
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def cost(point: dict[str, Any]) -> float:
 def main() -> int:
     """Measure, and say what is past the bar."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    past = 0
+    past: list[str] = []
     print(f"{'routing':<28} {'native':>8} {'Python':>8} {'ratio':>6}   ns/hop, bar {BAR}")
     for name, file, parameters, native in CASES:
         source = (FILES / file).read_text(encoding="utf-8")
@@ -68,9 +68,11 @@ def main() -> int:
         pairs = [(cost(points[0]), cost(points[1])) for _ in range(rounds)]
         ratio = statistics.median(own / other for other, own in pairs)
         costs = [statistics.median(column) for column in zip(*pairs, strict=True)]
-        print(f"{name:<28} {costs[0]:>8.1f} {costs[1]:>8.1f} {ratio:>6.2f}")
-        past += ratio > BAR
-    return int(past > 0)
+        mark = "  past the bar" if ratio > BAR else ""
+        print(f"{name:<28} {costs[0]:>8.1f} {costs[1]:>8.1f} {ratio:>6.2f}{mark}", flush=True)
+        past += [name] if mark else []
+    print("; ".join([f"{len(past)} of {len(CASES)} past the bar of {BAR}", *past]))
+    return int(bool(past))
 
 
 if __name__ == "__main__":

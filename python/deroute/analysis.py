@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from deroute import units
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -74,7 +76,7 @@ class Estimate:
         if math.isnan(self.ci95):
             whole = float(self.mean).is_integer()
             return f"{self.mean:.0f}" if whole else f"{self.mean:.4g}"
-        return f"{self.mean:.4g} ± {self.ci95:.2g}"
+        return f"{self.mean:.4g} ± {units.half_width(self.ci95)}"
 
     def scaled(self, factor: float) -> Estimate:
         """The estimate in another unit."""

@@ -49,3 +49,11 @@ def number(value: float) -> str:
     if digits > 6:
         return f"{value:.2e}"
     return f"{value:,.{digits}f}"
+
+
+def half_width(value: float) -> str:
+    """The half of an interval: two digits that count, as a person writes them (`150`, `0.0042`)."""
+    if value == 0 or not math.isfinite(value):
+        return number(value)
+    digits = max(0, 1 - math.floor(math.log10(abs(value))))
+    return f"{value:.1e}" if digits > 6 else f"{value:,.{digits}f}"

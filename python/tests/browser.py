@@ -45,6 +45,15 @@ OVERLAID = """[...document.querySelectorAll("svg")].flatMap((drawing) => {
     apart(box, other) ? null : `${texts[at].textContent} / ${texts[at + 1 + further].textContent}`))
     .filter((pair) => pair !== null);
 })"""
+#: Toolbars of plots that a text of the same plot lies under.
+COVERED = """[...document.querySelectorAll(".modebar-group")].filter((bar) => {
+  const over = bar.getBoundingClientRect();
+  return [...bar.closest(".plot").querySelectorAll("svg text")].some((each) => {
+    const box = each.getBoundingClientRect();
+    return box.width && box.right > over.left && box.left < over.right
+      && box.bottom > over.top && box.top < over.bottom;
+  });
+}).length"""
 #: What keys reach, in the order of the page.
 CONTROLS = """[...document.querySelectorAll("a[href], button, input, select, [tabindex='0'], pre")]
   .filter((each) => each.checkVisibility() && !each.disabled)"""
@@ -151,6 +160,7 @@ def legible(tab: Browser, width: int) -> None:
     assert tab.value("document.documentElement.scrollWidth") <= width
     assert tab.value(SMALL) == []
     assert tab.value(OVERLAID) == [], str(tab.value(OVERLAID))
+    assert tab.value(COVERED) == 0
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -80,6 +81,34 @@ def test_blocks_are_what_they_say(page: Path) -> None:
             compile(text, page.name, "exec")
         elif language == "sh":
             assert {words[0] for words in commands(text)} <= set(known)
+
+
+def words(schema: object) -> Iterator[str]:
+    """Keys and names that a schema has, at any depth."""
+    if isinstance(schema, dict):
+        yield from schema.get("properties", {})
+        names = (schema.get("const"), *schema.get("enum", []))
+        yield from (name for name in names if isinstance(name, str))
+    parts = schema.values() if isinstance(schema, dict) else schema
+    for part in parts if isinstance(schema, dict | list) else ():
+        yield from words(part)
+
+
+def test_counterparts_of_other_simulators_exist() -> None:
+    schema = json.loads((ROOT / "schemas" / "experiment.schema.json").read_text(encoding="utf-8"))
+    known = {*words(schema), "local", "global"}  # Classes of links have any name.
+    rows = re.findall(
+        r"^\| .* \| (.*) \|$", (ROOT / "docs" / "coming-from.md").read_text("utf-8"), re.MULTILINE
+    )
+    spans = [span for row in rows for span in re.findall(r"`([^`]+)`", row)]
+    named = {
+        name
+        for span in spans
+        if "." in span or "{" in span
+        for name in re.findall(r"(?:^|[.{,] ?)([a-z]\w*)", re.sub(r'".*?"', "", span))
+    }
+    assert len(named) > 60
+    assert named <= known, named - known
 
 
 def test_dead_links_are_found(tmp_path: Path) -> None:

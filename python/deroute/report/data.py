@@ -143,7 +143,7 @@ def _cell(value: Mapping[str, float | None], *, time: bool) -> str:
     if time:
         name, size = units.time_unit(mean)
     number, ci = units.number(mean / size) if time else shown, half / size
-    return f"{number} ± {ci:.2g} {name}".rstrip()
+    return f"{number} ± {units.half_width(ci)} {name}".rstrip()
 
 
 def _finite(value: float | None) -> float | None:

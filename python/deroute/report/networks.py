@@ -115,7 +115,7 @@ def _legend(drawing: drawings.Drawing, *, coloured: bool) -> str:
     swatch = '<span class="swatch" style="background:{}"></span>'
     classes = [
         (swatch.format(look(index).colour) if coloured else "")
-        + f"{escape(kind)}: {drawing.counts[kind]:,} links"
+        + f"{escape(kind)}: {drawing.counts[kind]:,} link{'s' if drawing.counts[kind] > 1 else ''}"
         for index, kind in enumerate(drawing.lines)
     ]
     hosts = ["small dots: hosts"] if len(drawing.hosts) else []

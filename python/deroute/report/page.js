@@ -121,7 +121,7 @@
         "aria-label": `${figure.title}${panel === null ? "" : `, ${figure.panel} = ${panel}`}; the numbers are in the table of results` });
       const unitText = unit[0] ? ` (${unit[0]})` : "";
       Plotly.newPlot(plot, traces, {
-        modebar: { orientation: "v" }, margin: { l: 64, r: 40, t: figure.series === null ? 20 : 76, b: 52 }, font: { size: 13 }, barmode: "group", hovermode: "closest",
+        margin: { l: 64, r: 24, t: figure.series === null ? 20 : 40, b: 52 }, font: { size: 13 }, barmode: "group", hovermode: "closest",
         xaxis: { title: { text: escaped(figure.xTitle) }, range: reach(figure, rows), type: figure.numeric ? "linear" : "category", automargin: true, ticks: "outside",
           rangemode: figure.numeric ? "tozero" : "normal" },
         yaxis: { title: { text: escaped(figure.yTitle + unitText) }, rangemode: "tozero", automargin: true, ticks: "outside",

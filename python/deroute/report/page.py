@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import importlib.resources
 import json
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,8 @@ from deroute.writing import whole
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 )
+#: Pixels of a point of a figure, so that its small print has eleven.
+_PIXELS = 1.4 * 96 / 72
 
 
 def write(results: Results, study: Study, file: Path) -> None:
@@ -167,9 +170,13 @@ def _still(study: Study, table: FigureTable) -> str:
             (path,) = figures.draw(study, table, Path(folder) / "figure", ["svg"])
         except FigureError as error:
             return f'<p class="quiet">{escape(f"Not drawn: {error}")}</p>'
-        picture = base64.b64encode(path.read_bytes()).decode()
+        drawn = path.read_bytes()
+    points = re.search(rb'<svg[^>]* width="([0-9.]+)pt"', drawn)
+    assert points is not None
+    picture, width = base64.b64encode(drawn).decode(), round(_PIXELS * float(points[1]))
     text = escape(f"{table.kind}: {table.title or table.name}", quote=True)
-    image = f'<img class="still" alt="{text}" src="data:image/svg+xml;base64,{picture}">'
+    source = f"data:image/svg+xml;base64,{picture}"
+    image = f'<img class="still" alt="{text}" width="{width}" src="{source}">'
     return f"{_wide(f'{table.kind}: {table.title or table.name}')}{image}</div>"
 
 
@@ -200,7 +207,7 @@ def _spec(results: Results) -> str:
         parts.append(f"<h3>Axis {escape(axis.name)}</h3>{_wide(f'Axis {axis.name}')}<table><tbody>")
         for value in axis.values:
             sets = [diff.inline({path: new}) for path, new in value.assignments.items()]
-            cells = escape(str(value.label)), escape("; ".join(sets))
+            cells = escape(str(value.label)), escape("; ".join(sets) or "the base as it is")
             parts.append(f"<tr><td>{cells[0]}</td><td class='why'>{cells[1]}</td></tr>")
         parts.append("</tbody></table></div>")
     name = str(experiment.document.get(presets.EXTENDS, ""))
