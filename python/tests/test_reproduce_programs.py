@@ -67,6 +67,16 @@ def test_messages_are_counted_with_what_announces_them() -> None:
     assert thrice.mean < large.mean < once.mean < largest.mean
 
 
+def test_ranks_send_to_several_others() -> None:
+    # A row of four, halved twice, and the transposed rank: on the diagonal that is the rank itself.
+    (fewest,) = call(
+        "fewest_destinations",
+        evidence(),
+        {"program": {"benchmark": "cg", "class": "S", "ranks": 16, "iterations": 1}},
+    )
+    assert fewest.mean == 2
+
+
 @pytest.mark.parametrize("packed", TRACES, ids=lambda path: path.name)
 def test_a_trace_is_what_the_generator_writes(packed: Path, tmp_path: Path) -> None:
     name = packed.name.removesuffix(".tar.gz")

@@ -39,6 +39,19 @@ def mean_message(
     return [Estimate(sum(size * count for size, count in sizes.items()) * times / count / 1e3)]
 
 
+def fewest_destinations(evidence: Evidence, program: Mapping[str, Any]) -> list[Estimate]:
+    """Ranks that a rank of a program sends to, the fewest of all; collectives do not count."""
+    keys = _benchmark(program)
+    made = nas.Benchmark.of(
+        nas.CATALOGUE[keys["benchmark"]], keys["letter"], keys["ranks"], keys["iterations"], 1e9
+    )
+
+    def destinations(rank: int) -> int:
+        return len({op.peer for op in made.program(rank) if isinstance(op, Send)} - {rank})
+
+    return [Estimate(min(map(destinations, range(made.ranks))))]
+
+
 def _benchmark(program: Mapping[str, Any]) -> dict[str, Any]:
     return {("letter" if key == "class" else key): value for key, value in program.items()}
 
@@ -83,4 +96,4 @@ def _mean_slowdown(evidence: Evidence, of: str, where: Labels, axis: str) -> Est
     return analysis.estimate(by_seed[reference.SLOWDOWN].to_list())
 
 
-MEASURES = (largest_message, mean_message, mean_slowdown, mean_slowdown_ratio)
+MEASURES = (fewest_destinations, largest_message, mean_message, mean_slowdown, mean_slowdown_ratio)
