@@ -105,6 +105,14 @@ impl Agents {
         });
     }
 
+    /// The first cycle of `from..to` in which an agent is told or shown something, or `to`.
+    pub(crate) fn due(&self, from: Cycle, to: Cycle) -> Cycle {
+        match self.any_changed || !self.injections.is_empty() {
+            true => from,
+            false => self.deliveries.next(from, to),
+        }
+    }
+
     /// Something has happened to a packet in an injection queue, which is told later in this cycle.
     pub(crate) fn note_injection(
         &mut self,

@@ -171,6 +171,11 @@ pub(crate) trait Egress: Sized + Send {
     /// The run has ended: what has been granted leaves, and what leaves for its host arrives.
     fn finish<M: Machine<Egress = Self>>(path: &mut Datapath<M>);
 
+    /// The first cycle of `from..to` in which something is due though no packet waits, or `to`.
+    fn due(&self, _from: Cycle, to: Cycle) -> Cycle {
+        to
+    }
+
     /// Packets that have been granted and have not left, or that have not left their hosts.
     fn departing(&self, core: &Core) -> Vec<Departing>;
 }

@@ -58,11 +58,13 @@ pub struct RunOptions {
     /// Let packets wait in queues at the outputs, as some networks need, even where their departure is known when
     /// they are granted: slower. Default `false`.
     pub queued_outputs: bool,
+    /// Simulate the cycles of a workload in which nothing can happen, too: slower. Default `false`.
+    pub every_cycle: bool,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { threads: 1, partitions: None, queued_outputs: false }
+        Self { threads: 1, partitions: None, queued_outputs: false, every_cycle: false }
     }
 }
 

@@ -15,6 +15,7 @@ mod dcqcn;
 mod equality;
 mod ethernet;
 mod flows;
+mod idle;
 mod notified;
 mod pauses;
 mod permutations;

@@ -214,7 +214,9 @@ fn divisions_do_not_matter_to_queues() {
         spec.network.forwarding = Forwarding::CutThrough;
         let whole = support::run(&spec);
         for (threads, partitions, queued_outputs) in [(1, 4, false), (2, 9, true)] {
-            let options = RunOptions { threads, partitions: Some(partitions), queued_outputs };
+            let partitions = Some(partitions);
+            let options =
+                RunOptions { threads, partitions, queued_outputs, ..RunOptions::default() };
             let again = support::attempt(&spec, &options).unwrap();
             assert!(whole == again, "{switch} {control}: {options:?}");
         }

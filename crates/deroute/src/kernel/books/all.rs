@@ -122,6 +122,10 @@ impl Books for AllBooks {
         }
     }
 
+    fn due(&self, from: Cycle, to: Cycle) -> Cycle {
+        self.occupancy.as_ref().map_or(to, |occupancy| occupancy.due(from, to))
+    }
+
     #[inline(always)]
     fn occupancy(&self) -> Option<&Occupancy> {
         self.occupancy.as_deref()

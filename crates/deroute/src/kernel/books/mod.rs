@@ -46,6 +46,11 @@ pub(crate) trait Books: Sized + Send {
     /// A packet leaves an output in this cycle, which was not known when it was granted.
     fn departed(&mut self, core: &Core, agents: &mut Agents, sent: (u32, OutputRequest));
 
+    /// The first cycle of `from..to` in which something is booked that is known already, or `to`.
+    fn due(&self, _from: Cycle, to: Cycle) -> Cycle {
+        to
+    }
+
     /// Lengths of the queues, where they are kept.
     fn occupancy(&self) -> Option<&Occupancy>;
 

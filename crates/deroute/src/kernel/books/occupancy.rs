@@ -72,6 +72,11 @@ impl Occupancy {
         });
     }
 
+    /// The first cycle of `from..to` in which phits begin or cease to count, or `to`.
+    pub(crate) fn due(&self, from: Cycle, to: Cycle) -> Cycle {
+        self.delayed.next(from, to)
+    }
+
     /// A packet is granted to an output whose link is free from `link_free` on: it may count at once.
     pub(crate) fn lengthen(&mut self, (port, request): (u32, OutputRequest), link_free: Cycle) {
         if matches!(self.sensing, Sensing::Both | Sensing::Output) {

@@ -103,6 +103,11 @@ impl Control for AnyControl {
         }
     }
 
+    fn due(&self, from: Cycle, to: Cycle) -> Cycle {
+        let to = self.pause.as_ref().map_or(to, |pause| pause.due(from, to));
+        self.messages.as_ref().map_or(to, |messages| messages.due(from, to))
+    }
+
     fn apply(&mut self, model: &Model, output: &mut Output, credits: &mut [u32], signal: Signal) {
         self.credits.apply(model, output, credits, signal);
     }

@@ -95,6 +95,14 @@ impl Messages {
         self.later.insert(place, (at, input));
     }
 
+    /// The first cycle of `from..to` in which an input is looked at, or `to`.
+    pub(super) fn due(&self, from: Cycle, to: Cycle) -> Cycle {
+        if !self.changed.is_drained() {
+            return from;
+        }
+        self.later.front().map_or(to, |(at, _)| to.min((*at).max(from)))
+    }
+
     pub(super) fn tell(
         &mut self,
         core: &mut Core,

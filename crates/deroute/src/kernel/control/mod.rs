@@ -58,6 +58,11 @@ pub(crate) trait Control: Sized + Send {
     #[inline(always)]
     fn departed(&mut self, _core: &mut Core, _output: u32, _request: OutputRequest) {}
 
+    /// The first cycle of `from..to` in which receivers have something to say though nothing moves, or `to`.
+    fn due(&self, _from: Cycle, to: Cycle) -> Cycle {
+        to
+    }
+
     /// Receiver: has the sender of a VC of an input been told to be silent?
     #[inline(always)]
     fn has_stopped(&self, _input: u32, _vc: u8) -> bool {

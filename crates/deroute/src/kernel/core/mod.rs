@@ -76,6 +76,13 @@ impl Core {
         touch(self.generations.lines(|host| *host));
     }
 
+    /// The first cycle of `from..to` for which something is scheduled, or `to`.
+    pub(crate) fn due(&self, from: Cycle, to: Cycle) -> Cycle {
+        let to = self.generations.next(from, to);
+        let to = self.arrivals.next(from, to);
+        self.wakeups.next(from, self.signals.next(from, to))
+    }
+
     /// An input port is to be looked at in a later cycle, unless it is to be earlier anyway.
     #[inline]
     pub(crate) fn schedule_wakeup(&mut self, port: u32, at: Cycle) {

@@ -30,6 +30,11 @@ impl PortSet {
         self.used |= 1 << (word % 64);
     }
 
+    /// Is it known that there is no port in it?
+    pub(crate) fn is_drained(&self) -> bool {
+        self.used == 0
+    }
+
     /// Moves those of some consecutive ports to another set.
     pub(crate) fn pour(&mut self, ports: Range<u32>, to: &mut Self) {
         let (first, last) = (ports.start / 64, (ports.end - 1) / 64);

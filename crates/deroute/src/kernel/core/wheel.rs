@@ -68,6 +68,14 @@ impl<T: Copy + Default> Chunks<T> {
     }
 }
 
+/// The first bucket that is not empty.
+fn used(ends: &[u32]) -> Option<usize> {
+    const AT_ONCE: usize = 64;
+    let any = |ends: &[u32]| ends.iter().fold(0, |any, end| any | end) != 0;
+    let first = AT_ONCE * ends.chunks(AT_ONCE).position(any)?;
+    ends[first..].iter().position(|end| *end != 0).map(|within| first + within)
+}
+
 /// Cycles that a wheel has a bucket for.
 fn slots(horizon: Cycle) -> Cycle {
     (horizon + 2).next_power_of_two()
@@ -177,6 +185,16 @@ impl<T: Copy + Default> Wheel<T> {
         dense.copied().chain(self.chunks.events.iter().step_by(64 / size_of::<T>()).map(word))
     }
 
+    /// The first cycle of `from..to` for which an event is scheduled, or `to`; `from` is not taken yet.
+    pub(crate) fn next(&self, from: Cycle, to: Cycle) -> Cycle {
+        let (before, after) = self.ends.split_at((from & self.mask) as usize);
+        let most = (to - from).min(self.mask + 1) as usize;
+        let first = &after[..after.len().min(most)];
+        let second = &before[..most - first.len()];
+        let found = used(first).or_else(|| Some(first.len() + used(second)?));
+        found.map_or(to, |cycles| from + cycles as Cycle)
+    }
+
     /// Number of events that are scheduled.
     pub(crate) fn len(&self) -> u32 {
         self.pending().count() as u32
@@ -191,5 +209,26 @@ impl<T: Copy + Default> Wheel<T> {
             lasts.flat_map(|last| last / Chunks::<T>::SIZE * Chunks::<T>::SIZE..=last)
         });
         places.map(|place| self.chunks.events[place as usize])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::btree_set;
+    use proptest::prelude::*;
+
+    use super::Wheel;
+
+    proptest! {
+        #[test]
+        fn the_next_event_is_found(
+            events in btree_set(0_u32..300, 0..4),
+            (from, length) in (1_u32..5_000, 0_u32..2_000),
+        ) {
+            let mut wheel = Wheel::new(298);
+            events.iter().for_each(|after| wheel.push(from + after, *after));
+            let first = events.first().map_or(u32::MAX, |after| from + after);
+            prop_assert_eq!(wheel.next(from, from + length), first.min(from + length));
+        }
     }
 }

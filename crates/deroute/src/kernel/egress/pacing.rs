@@ -190,6 +190,11 @@ impl Pacing {
         self.stage(core, queues, (host, queue));
     }
 
+    /// Cycle in which something is due next.
+    pub(super) fn next(&self) -> Option<Cycle> {
+        self.events.peek().map(|Reverse((at, ..))| *at)
+    }
+
     /// What is due in this cycle.
     pub(super) fn advance(&mut self, core: &mut Core, queues: &mut OutputQueues) {
         while let Some(Reverse((at, host, event))) = self.events.peek().copied()

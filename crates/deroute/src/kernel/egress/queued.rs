@@ -338,6 +338,16 @@ impl Egress for Queued {
         path.core.now = end;
     }
 
+    fn due(&self, from: Cycle, to: Cycle) -> Cycle {
+        let Self { queues, sampling, pacing, .. } = self;
+        let told = sampling.as_ref().is_some_and(|sampling| sampling.any_told());
+        if told || !queues.schedulable.is_drained() {
+            return from;
+        }
+        let timer = pacing.as_ref().and_then(|pacing| pacing.next());
+        queues.wakeups.next(from, timer.map_or(to, |at| to.min(at.max(from))))
+    }
+
     fn departing(&self, core: &Core) -> Vec<Departing> {
         let paced = self.pacing.as_ref();
         let mut departing =

@@ -63,6 +63,7 @@ impl Loaded {
 
 impl Hosts for AnyHosts {
     const NOTIFY: bool = true;
+    const RANKS: bool = true;
 
     fn new(model: &Model, horizon: Cycle, extent: &Extent) -> Self {
         let jobs = model.jobs.as_ref();
@@ -222,6 +223,16 @@ impl Hosts for AnyHosts {
         for (flight, cargo) in mail.arrivals.iter_mut().zip(mail.cargo.drain(..)) {
             flight.packet.host_word = loaded.cargo.insert(cargo);
         }
+    }
+
+    fn due(&self, from: Cycle, to: Cycle) -> Cycle {
+        let Some(loaded) = self.loaded.as_deref() else { return from };
+        let Loaded { interfaces, streams, receivers, entropies, .. } = loaded;
+        let to = interfaces.as_ref().map_or(to, |interfaces| interfaces.due(from, to));
+        let to = streams.as_ref().map_or(to, |streams| streams.due(from, to));
+        let replies = receivers.as_ref().and_then(Receivers::next);
+        let returns = entropies.as_ref().and_then(Entropies::next);
+        replies.into_iter().chain(returns).fold(to, |to, at| to.min(at.max(from)))
     }
 
     fn interfaces(&self) -> Option<&Interfaces> {

@@ -128,6 +128,11 @@ impl Entropies {
         }
     }
 
+    /// Cycle in which an entropy comes back next.
+    pub(super) fn next(&self) -> Option<Cycle> {
+        self.returning.peek().map(|Reverse((at, ..))| *at)
+    }
+
     /// Keeps what has come back.
     #[inline]
     pub(super) fn advance(&mut self, now: Cycle) {

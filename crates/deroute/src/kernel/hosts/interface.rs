@@ -68,6 +68,8 @@ pub(crate) struct Interface {
     pub(super) held: u32,
     /// Cycle of the event that was scheduled last for the end of a computation.
     pub(super) timer: Cycle,
+    /// The same where it is later than the timing wheel reaches.
+    pub(super) later: Cycle,
     /// The same for cutting a packet.
     pub(super) refill_at: Cycle,
     /// First cycle in which a packet may be cut.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::Entering;
 use super::interface::{Interface, News, Outgoing, SendQueues, What, Worker};
+use super::later::{Item, Later};
 use crate::ids::Cycle;
 use crate::kernel::core::Core;
 use crate::kernel::core::cargo::{Cargo, Fragment, PartOf, Slab};
@@ -26,6 +27,7 @@ pub(crate) struct Interfaces {
     /// What ranks are told.
     arrivals: Wheel<u32>,
     news: Slab<News>,
+    later: Later,
     /// Which jobs have receives that take more than one source or tag.
     wildcards: Box<[bool]>,
     /// What each job has done here.
@@ -39,6 +41,7 @@ impl Interfaces {
             of_hosts: Vec::new(),
             arrivals: Wheel::new(horizon),
             news: Slab::new(),
+            later: Later::new(),
             wildcards: jobs.jobs.iter().map(|job| job.wildcards).collect(),
             records: jobs.jobs.iter().map(|job| Record::new(job.schedules.len())).collect(),
         }
@@ -68,6 +71,7 @@ impl Interfaces {
             within: Vec::new(),
             held: 0,
             timer: 0,
+            later: 0,
             refill_at: 0,
             next_cut: 0,
         });
@@ -125,17 +129,42 @@ impl Interfaces {
 
     fn tell(&mut self, news: News, now: Cycle) {
         let slot = self.news.insert(news);
-        self.arrivals.push(news.at.min(now + self.arrivals.horizon()), slot);
+        self.announce(slot, news.at, now);
+    }
+
+    /// A rank is told something in a cycle to come.
+    fn announce(&mut self, slot: u32, at: Cycle, now: Cycle) {
+        if at - now <= self.arrivals.horizon() {
+            self.arrivals.push(at, slot);
+        } else {
+            self.later.add(at, Item::News(slot));
+        }
+    }
+
+    /// What is due in the next cycle, and has been so far that the timing wheels did not reach it, is scheduled.
+    fn schedule(&mut self, generations: &mut Wheel<u32>, now: Cycle) {
+        while let Some(item) = self.later.take(now) {
+            match item {
+                Item::Host(host) => generations.push(now + 1, host),
+                Item::News(slot) => self.arrivals.push(now + 1, slot),
+            }
+        }
+    }
+
+    /// The first cycle of `from..to` in which a rank is told something or is to be scheduled, or `to`.
+    pub(super) fn due(&self, from: Cycle, to: Cycle) -> Cycle {
+        self.arrivals.next(from, to.min(self.later.due().max(from)))
     }
 
     /// The last packet of a message leaves its host, with so many phits.
     pub(super) fn leaves(&mut self, slot: u32, (now, phits): (Cycle, u16)) {
         let at = now.saturating_add(phits.into());
         self.news.get_mut(slot).at = at;
-        self.arrivals.push(at.min(now + self.arrivals.horizon()), slot);
+        self.announce(slot, at, now);
     }
 
-    /// Lets the ranks of a host go on. Returns the cycle of an event that is needed to end a computation.
+    /// Lets the ranks of a host go on. Returns the cycle of an event that is needed to end a computation, if the
+    /// timing wheel reaches so far.
     fn work(&mut self, index: u32, model: &Model, now: Cycle, horizon: Cycle) -> Option<Cycle> {
         for worker in 0..self.nics[index as usize].workers.len() as u32 {
             let act = |process: &mut Process, job: &Job, services: &mut SendQueues<'_>| {
@@ -144,12 +173,18 @@ impl Interfaces {
             self.with((index, worker), (model, now), act);
         }
         let nic = &mut self.nics[index as usize];
-        let next = nic.workers.iter().filter_map(|worker| worker.process.next_timer()).min()?;
-        let at = next.min(now + horizon);
-        (nic.timer <= now || at < nic.timer).then(|| {
-            nic.timer = at;
-            at
-        })
+        let at = nic.workers.iter().filter_map(|worker| worker.process.next_timer()).min()?;
+        let far = at - now > horizon;
+        let known = if far { &mut nic.later } else { &mut nic.timer };
+        if *known > now && *known <= at {
+            return None;
+        }
+        *known = at;
+        if far {
+            self.later.add(at, Item::Host(nic.host));
+            return None;
+        }
+        Some(at)
     }
 
     /// Takes a packet of a message off the network; its last phit is consumed in the cycle before
@@ -211,14 +246,10 @@ impl Interfaces {
         entering: &mut Vec<Entering>,
     ) {
         let now = core.now;
+        self.schedule(&mut core.generations, now);
         while let Some(due) = self.arrivals.take(now) {
             for index in 0..due.len() {
                 let slot = self.arrivals.events(due)[index];
-                let at = self.news.get_mut(slot).at;
-                if at > now {
-                    self.arrivals.push(at.min(now + self.arrivals.horizon()), slot);
-                    continue;
-                }
                 let news = self.news.remove(slot);
                 self.hear(&news, &core.model, now);
                 let host = self.nics[news.nic as usize].host;

@@ -3,6 +3,7 @@
 mod any;
 mod entropies;
 mod interface;
+mod later;
 mod messages;
 mod open;
 mod order;
@@ -36,6 +37,8 @@ pub(crate) type Entering = (Packet, BufferId);
 pub(crate) trait Hosts: Sized + Send {
     /// Packets may be notifications, which are no traffic.
     const NOTIFY: bool;
+    /// They may run ranks.
+    const RANKS: bool;
 
     /// None yet of those of an extent; their events are at most `horizon` cycles ahead.
     fn new(model: &Model, horizon: Cycle, extent: &Extent) -> Self;
@@ -84,6 +87,9 @@ pub(crate) trait Hosts: Sized + Send {
 
     /// Packets have come from another partition.
     fn receive(&mut self, mail: &mut Mail);
+
+    /// The first cycle of `from..to` in which something is due that no packet brings, or `to`.
+    fn due(&self, from: Cycle, to: Cycle) -> Cycle;
 
     /// The interfaces that run ranks, if there are any.
     fn interfaces(&self) -> Option<&Interfaces>;

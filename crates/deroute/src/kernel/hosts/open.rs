@@ -59,6 +59,7 @@ pub(crate) fn generate(
 
 impl Hosts for Open {
     const NOTIFY: bool = false;
+    const RANKS: bool = false;
 
     fn new(_model: &Model, _horizon: Cycle, _extent: &Extent) -> Self {
         Self
@@ -108,6 +109,10 @@ impl Hosts for Open {
     fn post(&mut self, _core: &mut Core, _partition: u32, _tag: u32) {}
 
     fn receive(&mut self, _mail: &mut Mail) {}
+
+    fn due(&self, from: Cycle, _to: Cycle) -> Cycle {
+        from
+    }
 
     fn interfaces(&self) -> Option<&Interfaces> {
         None

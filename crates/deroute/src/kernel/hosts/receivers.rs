@@ -65,6 +65,11 @@ impl Receivers {
         self.due.push(Reverse((at, host, source.0, class, told)));
     }
 
+    /// Cycle in which a host tells something next.
+    pub(super) fn next(&self) -> Option<Cycle> {
+        self.due.peek().map(|Reverse((at, ..))| *at)
+    }
+
     /// Hosts tell what is due.
     #[inline]
     pub(super) fn reply(

@@ -149,6 +149,11 @@ impl Streams {
         self.due = due;
     }
 
+    /// The first cycle of `from..to` in which a generator is looked at, or `to`.
+    pub(super) fn due(&self, from: Cycle, to: Cycle) -> Cycle {
+        self.wheel.next(from, to)
+    }
+
     /// Generates a packet, if the injection queue has room.
     fn attempt(
         &mut self,

@@ -26,7 +26,10 @@ impl<M: Machine> Running<M> {
         self.open(0);
         let phits = jobs.work().1;
         while self.now < jobs.limit {
-            let to = self.now.saturating_add(self.chunk()).min(jobs.limit);
+            self.idle = self.idle_until();
+            // Whole chunks, so that this looks when it would look otherwise.
+            let chunks = (self.idle - self.now) / self.chunk();
+            let to = self.now.saturating_add(chunks.max(1) * self.chunk()).min(jobs.limit);
             self.advance(to, self.expected(phits), watch)?;
             let network = self.network();
             let counts = Counts::of(&network);
@@ -55,6 +58,15 @@ impl<M: Machine> Running<M> {
             hosts.streams_mut().iter_mut().for_each(|stream| stream.collector.to = end.max(1));
         }
         Ok(())
+    }
+
+    /// The first cycle in which anything can happen.
+    fn idle_until(&self) -> Cycle {
+        let all = || self.partitions.iter();
+        if all().any(|own| !own.skips || own.path.hosts.cargo() != Some(0)) {
+            return self.now;
+        }
+        all().fold(Cycle::MAX, |to, own| own.due(to))
     }
 
     /// Cycles that the run may take in total, judged by what has arrived of its messages.

@@ -87,6 +87,8 @@ struct Running<M: Machine> {
     post: Post,
     now: Cycle,
     full_checks: bool,
+    /// Cycle before which nothing can happen.
+    idle: Cycle,
     /// Cycle from which on packets are to be counted again.
     recount: Cycle,
     watchdog: Watchdog,
@@ -113,7 +115,9 @@ impl<M: Machine> Running<M> {
         let firsts = partitions(model, &port_bases, options);
         let division = Division { model, port_bases: &port_bases, firsts: &firsts };
         let count = firsts.len() as u32 - 1;
-        let partitions: Vec<_> = (0..count).map(|i| division.build(i, record)).collect();
+        let mut partitions: Vec<_> = (0..count).map(|i| division.build(i, record)).collect();
+        let skips = model.jobs.is_some() && !options.every_cycle;
+        partitions.iter_mut().for_each(|own: &mut Partition<M>| own.skips = skips);
         let lookahead_of =
             |firsts: &[u32]| Division { model, port_bases: &port_bases, firsts }.lookahead();
         let finest = RunOptions { partitions: Some(usize::MAX), ..options.clone() };
@@ -128,6 +132,7 @@ impl<M: Machine> Running<M> {
             post: Post::new(count as usize, options.threads),
             now: 0,
             full_checks: false,
+            idle: 0,
             recount: 0,
             watchdog: Watchdog::new(model.times.watchdog),
             in_flight: InFlight::default(),
@@ -244,7 +249,12 @@ impl<M: Machine> Running<M> {
         // Whole windows, which a large network needs to keep what it has fetched.
         let chunk = self.chunk().next_multiple_of(self.window);
         while self.now < to {
-            let mut next = self.now.saturating_add(chunk).min(to);
+            let mut next = self.now.saturating_add(chunk).max(self.idle).min(to);
+            if self.idle > self.now {
+                // It looks in the cycles in which it would look otherwise.
+                let look = self.watchdog.next().max(self.now + 1);
+                next = next.min(look.checked_next_multiple_of(self.chunk()).unwrap_or(next));
+            }
             if self.now >= self.in_flight.next() {
                 self.in_flight.take(self.packets());
             }
@@ -262,10 +272,17 @@ impl<M: Machine> Running<M> {
                 queues.take(&network(&self.model, &self.partitions, &self.firsts, self.now));
                 next = next.min(queues.next());
             }
-            self.post.run(&mut self.partitions, next, self.lookahead);
+            let idle = next <= self.idle;
+            if idle {
+                self.partitions.iter_mut().for_each(|own| own.path.core.now = next);
+            } else {
+                self.post.run(&mut self.partitions, next, self.lookahead);
+            }
             self.now = next;
             self.routes()?;
-            if self.now >= self.recount || self.now == to {
+            if idle {
+                // What has not moved need not be counted.
+            } else if self.now >= self.recount || self.now == to {
                 self.recount = self.now.saturating_add(RECOUNT);
                 self.check()?;
             }

@@ -68,6 +68,11 @@ impl Watchdog {
         }
     }
 
+    /// Cycle from which on it is to look again.
+    pub(crate) fn next(&self) -> Cycle {
+        self.next
+    }
+
     /// Is it time to look?
     pub(crate) fn is_due(&self, now: Cycle) -> bool {
         now >= self.next
