@@ -70,7 +70,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="interruptions-") as name:
         folder = Path(name)
         file, whole, where = folder / "small.toml", folder / "whole", folder / "disturbed"
-        file.write_text(small(50_000, POINTS))
+        file.write_text(small(200_000, POINTS))
         begin = time.monotonic()
         assert run(file, whole).wait() == 0
         total = time.monotonic() - begin

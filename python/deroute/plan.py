@@ -176,7 +176,7 @@ def _spec_problems(
     for point in points if wrong else ():
         error = wrong.get(_without_seed(point))
         if error is not None:
-            place = (experiment.origin(point.labels, error.path), error.message)
+            place = (_place(experiment, point, error), error.message)
             found.setdefault(place, []).append(point)
             errors[place] = error
     problems = {
@@ -190,7 +190,7 @@ def _spec_problems(
             if len(problems) > _SHOWN:
                 break
             for error in rules.further_mistakes(point.spec, errors[place]):
-                other = (experiment.origin(point.labels, error.path), error.message)
+                other = (_place(experiment, point, error), error.message)
                 problems.setdefault(other, _spec_problem(experiment, point, error))
     return list(problems.values())
 
@@ -216,14 +216,20 @@ def _every_label(points: Sequence[Point]) -> Iterator[Point]:
             yield point
 
 
+def _place(experiment: Experiment, point: Point, error: SpecError) -> DocumentPath:
+    """Where in the file a mistake of a point stands."""
+    place = experiment.origin(point.labels, error.path)
+    if error.message.startswith("unknown field"):
+        return experiment.setter(point.labels, error.path) or place
+    return place
+
+
 def _spec_problem(
     experiment: Experiment, point: Point, error: SpecError, note: str = ""
 ) -> Problem:
     seen = f"{note}, first {point}" if note else f"seen in {point}"
     note = seen if point.labels else ""
-    place = experiment.origin(point.labels, error.path)
-    if error.message.startswith("unknown field"):
-        place = experiment.setter(point.labels, error.path) or place
+    place = _place(experiment, point, error)
     if place[0] != "base" and error.path:
         note = f"sets {error.path}; {note}"
     return experiment.problem(place, error.message, error.choices, note)

@@ -79,6 +79,12 @@ def test_a_misspelt_key_hides_nothing_and_is_told_once(tmp_path: Path) -> None:
     assert [each.path for each in found] == ["base.traffic.lod", "base.traffic.packet_size"]
 
 
+def test_a_misspelt_path_of_an_axis_is_told_once(tmp_path: Path) -> None:
+    found = problems(changed(('path = "traffic.load"', 'path = "traffic.laod"')), tmp_path)
+    assert [each.path for each in found] == ["axis[1].path"]
+    assert "in 8 of 8 points" in str(found[0])
+
+
 def test_a_misspelt_name_of_a_table_has_no_false_followers(tmp_path: Path) -> None:
     text = changed(("switch.combined_queued", "switch.combind_queued"))
     (problem,) = problems(text, tmp_path)

@@ -245,7 +245,7 @@ fn moving(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
         Wheel::<u32>::most_bytes(parts, horizon, there.hosts),
         Wheel::<u32>::most_bytes(parts, horizon, messages_of_agents(model)),
         crossing.saturating_mul(mails * (size_of::<(Flight, u32, Signal)>() as u64 + cargo)),
-        lists(model, all, parts),
+        lists(model, all, parts, u64::MAX),
         programs(model, all),
         if all.generators > 0 { Streams::most_bytes(model, all, parts) } else { 0 },
         Queued::most_bytes(model, all.ports, all.hosts),
@@ -275,7 +275,7 @@ fn likely(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
         + crossing * mail;
     let hosts = all.hosts.saturating_mul(all.hosts);
     let others = [
-        lists(model, all, parts) / 2,
+        lists(model, all, parts, packets) / 2,
         likely_programs(model, all),
         if all.generators > 0 { Streams::most_bytes(model, all, parts) } else { 0 },
         growing(model),
@@ -297,9 +297,9 @@ fn messages_of_agents(model: &Model) -> u64 {
     (0..topology.routers()).map(ports).sum::<u64>() * latency
 }
 
-/// What a cycle lists, and the arrays of the result.
-fn lists(model: &Model, all: &Extent, parts: u64) -> u64 {
-    let heads = if model.voqs { 0 } else { all.ports + all.queues };
+/// What a cycle lists, where so many packets are in queues, and the arrays of the result.
+fn lists(model: &Model, all: &Extent, parts: u64, packets: u64) -> u64 {
+    let heads = if model.voqs { 0 } else { all.ports + all.queues.min(packets) };
     let arrivals = if model.on_arrival { 64 * all.ports } else { 0 };
     let told = (model.routing.agent)(RouterId(0), 1).watches();
     let told = if told.injections || told.blocked || told.queues { 64 * 3 * all.hosts } else { 0 };
@@ -316,10 +316,15 @@ const MESSAGE: u64 = 320;
 /// Bytes of the lists of a rank that are not empty.
 const RANK: u64 = 1024;
 
+/// Bytes of the numbers of messages between two ranks, at both of them.
+const PAIR: u64 = 40;
+
 /// What programs are likely to have under way, if half of their lists is in use.
 fn likely_programs(model: &Model, all: &Extent) -> u64 {
-    let messages = model.jobs.as_ref().map_or(0, |jobs| jobs.at_once().0);
-    programs(model, all).min(MESSAGE.saturating_mul(messages).saturating_add(RANK * all.hosts)) / 2
+    let Some(jobs) = &model.jobs else { return 0 };
+    let messages = MESSAGE.saturating_mul(jobs.at_once().0);
+    let lists = programs(model, all).min(messages.saturating_add(RANK * all.hosts)) / 2;
+    lists.saturating_add(PAIR * jobs.pairs())
 }
 
 /// What programs have under way: messages of two iterations, of which one is ahead.

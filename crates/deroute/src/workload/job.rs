@@ -1,5 +1,7 @@
 //! A job, resolved.
 
+use std::collections::BTreeSet;
+
 use super::comms::Comms;
 use super::flows::{self, Flows};
 use super::origin::Origin;
@@ -289,6 +291,25 @@ impl Job {
             }
         }
         (messages.min(most.0.saturating_mul(ranks)), phits.min(most.1.saturating_mul(ranks)))
+    }
+
+    /// Pairs of ranks of which one sends to the other, if all ranks send to as many as the first one.
+    pub(crate) fn pairs(&self) -> u64 {
+        if self.flows.is_some() {
+            return 0;
+        }
+        let nodes = if self.steps() > 0 { self.steps() } else { self.program.size(0) };
+        let (mut seen, mut to) = (BTreeSet::new(), BTreeSet::new());
+        for id in 0..nodes {
+            match self.program.node(0, id).action {
+                Action::Send { to: peer, .. } => to.extend([peer]),
+                Action::Collective { schedule, member, .. } if seen.insert((schedule, member)) => {
+                    to.extend(self.schedules[schedule as usize].sends(member).map(|(to, _)| to));
+                }
+                _ => {}
+            }
+        }
+        u64::from(self.ranks()) * to.len() as u64
     }
 }
 

@@ -145,6 +145,11 @@ impl Jobs {
     pub(crate) fn at_once(&self) -> (u64, u64) {
         sum(self.jobs.iter().map(Job::at_once))
     }
+
+    /// Pairs of ranks of which one is likely to send to the other.
+    pub(crate) fn pairs(&self) -> u64 {
+        self.jobs.iter().map(Job::pairs).fold(0, u64::saturating_add)
+    }
 }
 
 /// As large as a number can be, if it is larger.

@@ -135,17 +135,17 @@ impl Schedule {
 
     /// Messages and phits that a member sends.
     pub fn sent(&self, member: u32) -> (u64, u64) {
-        let mut sum = (0, 0);
-        for lane in 0..self.lanes() {
-            for part in 0..self.parts(lane) {
-                for op in (0..).map_while(|index| self.op(member, (lane, part), index)) {
-                    if let Op::Send { phits, .. } = op {
-                        sum = (sum.0 + 1, sum.1 + u64::from(phits));
-                    }
-                }
-            }
-        }
-        sum
+        self.sends(member).fold((0, 0), |sum, (_, phits)| (sum.0 + 1, sum.1 + u64::from(phits)))
+    }
+
+    /// Messages that a member sends, in no order of time: to whom, and phits.
+    pub fn sends(&self, member: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let parts = |lane| (0..self.parts(lane)).map(move |part| (lane, part));
+        let ops = move |place| (0..).map_while(move |index| self.op(member, place, index));
+        (0..self.lanes()).flat_map(parts).flat_map(ops).filter_map(|op| match op {
+            Op::Send { to, phits, .. } => Some((to, phits)),
+            _ => None,
+        })
     }
 
     /// Every member sends as much as the others.
