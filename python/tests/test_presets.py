@@ -23,6 +23,8 @@ HOSTS = {
     "dragonfly-5256-lian": 5256,
     "dragonfly-5256-pb-acor": 5256,
     "dragonfly-5256-tpr": 5256,
+    "ethernet-dragonfly-5256": 5256,
+    "ethernet-tree-32": 32,
     "hyperx-8x8x8": 4096,
     "hyperx-8x8x8x8": 32768,
     "fat-tree-11664": 11664,

@@ -21,6 +21,10 @@ _CHOICES: tuple[DocumentPath, ...] = (
     ("network", "topology"),
     ("network", "switch"),
     ("network", "flow_control"),
+    ("network", "congestion_point"),
+    ("network", "nic", "notification_point"),
+    ("network", "nic", "reaction_point"),
+    ("network", "nic", "entropy"),
     ("routing",),
     ("traffic", "pattern"),
 )

@@ -100,23 +100,6 @@ def fallen_us(
     return [Estimate(float(late.max()) + float(np.diff(times[:2])[0]) / 2 - change_us)]
 
 
-def fallen_ratio(
-    evidence: Evidence,
-    of: str,
-    where: Labels,
-    *,
-    over: Labels,
-    change_us: float,
-    settled_us: Sequence[float],
-) -> list[Estimate]:
-    """`fallen_us` over that of another point."""
-    mine, other = (
-        fallen_us(evidence, of, labels, change_us=change_us, settled_us=settled_us)[0]
-        for labels in (where, over)
-    )
-    return [Estimate(mine.mean / other.mean)]
-
-
 def told_per_sample(evidence: Evidence, of: str, where: Labels, packets: int) -> list[Estimate]:
     """Notifications for 100 packets through queues that are too long, with so many to a sample."""
 
@@ -167,6 +150,5 @@ MEASURES = (
     nonminimal_percent,
     nonminimal_apart,
     fallen_us,
-    fallen_ratio,
     told_per_sample,
 )
