@@ -14,6 +14,7 @@ import pytest
 from deroute import _engine, executors, lock, runner
 from deroute.errors import InputError
 from deroute.executors import Done, Failed, Resources
+from deroute.executors.cluster import _simulate
 from deroute.experiment import Experiment, Point
 from deroute.frame import load_results
 from deroute.store import FILE, Store, Stored, read_arrays
@@ -261,6 +262,27 @@ def test_killed_dask_workers_lose_nothing(spec: dict[str, Any]) -> None:
         scalars, arrays = _engine.simulate(point.canonical)
         assert done[point.key].outcome == scalars
         assert all((done[point.key].arrays[name] == arrays[name]).all() for name in arrays)
+
+
+def test_results_of_another_engine_are_not_taken(
+    spec: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither from a worker, nor from a scheduler that has a result of the same point."""
+    distributed = pytest.importorskip("distributed")
+    point = Point({}, spec)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster:
+        address = cluster.scheduler_address
+        with distributed.Client(address) as other:
+            # Held as long as `kept` is.
+            kept = other.submit(str, "another", key=point.key)
+            distributed.wait(kept)
+            (event,) = executors.make("dask", Resources(address=address)).run([point])
+        assert isinstance(event, Done)
+        monkeypatch.setattr(_engine, "VERSION", "0.0.1")
+        with pytest.raises(RuntimeError, match="the worker has engine"):
+            _simulate(point.canonical, 1, "9")
 
 
 def test_unknown_executors_are_refused() -> None:

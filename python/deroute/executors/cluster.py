@@ -43,15 +43,16 @@ class DaskExecutor:
 
     def run(self, points: Sequence[Point]) -> Generator[Event]:
         """Simulate every point."""
-        by_key = {point.key: point for point in points}
+        # Schedulers share results by name, also those of others, whose engine may be another.
+        names = {f"deroute-{_engine.VERSION}-{point.key}": point for point in points}
         submit = self._client.submit
         futures = [
-            submit(_simulate, point.canonical, self._threads, _engine.VERSION, key=point.key)
-            for point in points
+            submit(_simulate, point.canonical, self._threads, _engine.VERSION, key=name)
+            for name, point in names.items()
         ]
         try:
             for future in self._distributed.as_completed(futures):
-                yield _event(by_key[future.key], future)
+                yield _event(names[future.key], future)
                 future.release()
         finally:
             self._client.cancel(futures)
