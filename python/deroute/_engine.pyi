@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 __all__ = [
     "ROUTING_FUNCTIONS",
     "VERSION",
+    "CheckpointError",
     "SimulationError",
     "SpecError",
     "check",
@@ -36,6 +37,9 @@ class SpecError(ValueError):
 class SimulationError(RuntimeError):
     """A simulation stopped because of what it found: a deadlock or a broken invariant."""
 
+class CheckpointError(RuntimeError):
+    """A simulation cannot go on from a checkpoint: it is damaged, or that of another one."""
+
 def check(
     spec: str,
 ) -> tuple[
@@ -49,6 +53,8 @@ def simulate(
     threads: int = 1,
     partitions: int | None = None,
     progress: Callable[[int, int], object] | None = None,
+    checkpoint: bytes | None = None,
+    keep: tuple[Callable[[bytes], object], float] | None = None,
 ) -> tuple[str, dict[str, NDArray[Any]]]: ...
 def topology(spec: str) -> dict[str, Any]: ...
 def path(

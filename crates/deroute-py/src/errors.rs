@@ -18,6 +18,13 @@ pyo3::create_exception!(
     "A simulation stopped because of what it found: a deadlock or a broken invariant."
 );
 
+pyo3::create_exception!(
+    deroute._engine,
+    CheckpointError,
+    PyRuntimeError,
+    "A simulation cannot go on from a checkpoint: it is damaged, or that of another one."
+);
+
 /// The exception for a spec error of the engine.
 pub fn spec_error(py: Python<'_>, error: &spec::SpecError) -> PyErr {
     let exception = SpecError::new_err(error.to_string());

@@ -17,6 +17,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", deroute::VERSION)?;
     module.add("SpecError", module.py().get_type::<errors::SpecError>())?;
     module.add("SimulationError", module.py().get_type::<errors::SimulationError>())?;
+    module.add("CheckpointError", module.py().get_type::<errors::CheckpointError>())?;
     module.add("ROUTING_FUNCTIONS", foreign::NAMES)?;
     module.add_function(wrap_pyfunction!(point::check, module)?)?;
     module.add_function(wrap_pyfunction!(point::simulate, module)?)?;

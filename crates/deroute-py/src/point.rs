@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 use deroute::{Footprint, Progress, RunError, RunOptions};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::{arrays, errors, foreign};
 
 /// Signals are checked and the caller is told at most this often.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
+/// Times that a checkpoint takes that lie between two of them, at the least.
+const SELDOM: u32 = 100;
 
 /// Memory in bytes: empty, flowing, saturated, at the most; phits of all messages, number of flows, the times of [`check`], and what was left to the engine.
 type Known =
@@ -40,34 +42,44 @@ pub fn check(py: Python<'_>, spec: &str) -> PyResult<Known> {
 /// arrays by name.
 ///
 /// `progress(cycle, of)` is called now and then; an exception that it raises ends the simulation,
-/// and so does Ctrl-C in the main thread.
+/// and so does Ctrl-C in the main thread. With `keep`, a function and seconds, the function is called with a checkpoint
+/// whenever so many seconds are over, and seldom enough that no more than a hundredth of the time goes into them; never
+/// if the state cannot be kept. With `checkpoint`, one of these, the simulation goes on from there.
 #[pyfunction]
-#[pyo3(signature = (spec, threads=1, partitions=None, progress=None))]
+#[pyo3(signature = (spec, threads=1, partitions=None, progress=None, checkpoint=None, keep=None))]
 pub fn simulate<'py>(
     py: Python<'py>,
     spec: &str,
     threads: usize,
     partitions: Option<usize>,
     progress: Option<Py<PyAny>>,
+    checkpoint: Option<Vec<u8>>,
+    keep: Option<(Py<PyAny>, f64)>,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let simulation = foreign::build(py, spec)?;
     let options = RunOptions { threads, partitions, ..RunOptions::default() };
     let mut raised = None;
     let mut last = Instant::now();
+    let mut keeper = keep.map(|(function, seconds)| Keeper::new(function, seconds)).transpose()?;
     let result = py.detach(|| {
-        simulation.run(&options, &mut |now| {
+        let watch = &mut |now: Progress<'_>| {
             if last.elapsed() < PROGRESS_INTERVAL {
                 return ControlFlow::Continue(());
             }
             last = Instant::now();
-            match tell(progress.as_ref(), now) {
+            let told = tell(progress.as_ref(), now);
+            match told.and_then(|()| keeper.as_mut().map_or(Ok(()), |keeper| keeper.see(now))) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
                     raised = Some(error);
                     ControlFlow::Break(())
                 }
             }
-        })
+        };
+        match checkpoint {
+            None => simulation.run(&options, watch),
+            Some(kept) => simulation.resume(&kept, &options, watch),
+        }
     });
     if let Some(error) = raised {
         return Err(error);
@@ -79,7 +91,7 @@ pub fn simulate<'py>(
 }
 
 /// Lets Python handle signals and calls the caller's function.
-fn tell(progress: Option<&Py<PyAny>>, now: Progress) -> PyResult<()> {
+fn tell(progress: Option<&Py<PyAny>>, now: Progress<'_>) -> PyResult<()> {
     Python::attach(|py| {
         py.check_signals()?;
         if let Some(function) = progress {
@@ -89,11 +101,40 @@ fn tell(progress: Option<&Py<PyAny>>, now: Progress) -> PyResult<()> {
     })
 }
 
+/// Hands out checkpoints from time to time.
+struct Keeper {
+    function: Py<PyAny>,
+    every: Duration,
+    next: Instant,
+}
+
+impl Keeper {
+    fn new(function: Py<PyAny>, seconds: f64) -> PyResult<Self> {
+        let every = Duration::try_from_secs_f64(seconds);
+        let every = every.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self { function, every, next: Instant::now() + every })
+    }
+
+    fn see(&mut self, now: Progress<'_>) -> PyResult<()> {
+        let begin = Instant::now();
+        if begin < self.next {
+            return Ok(());
+        }
+        // A routing from outside may have a state that cannot be kept; the run goes on.
+        if let Ok(kept) = now.checkpoint() {
+            Python::attach(|py| self.function.call1(py, (PyBytes::new(py, &kept),)))?;
+        }
+        self.next = Instant::now() + self.every.max(SELDOM * begin.elapsed());
+        Ok(())
+    }
+}
+
 fn run_error(py: Python<'_>, error: RunError) -> PyErr {
     let mut message = error.to_string();
     match error {
         RunError::Interrupted => return PyRuntimeError::new_err(message),
         RunError::Routing(_) => message.extend(foreign::raised(py).map(|what| format!(": {what}"))),
+        RunError::Checkpoint(_) => return errors::CheckpointError::new_err(message),
         RunError::Deadlock(_) | RunError::Invariant(_) => {}
     }
     errors::SimulationError::new_err(message)

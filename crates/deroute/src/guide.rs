@@ -89,7 +89,7 @@
 //!
 //! ```
 //! # use std::ops::ControlFlow;
-//! # use deroute::{RunOptions, Simulation};
+//! # use deroute::{CheckpointError, RunOptions, Simulation};
 //! # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/dragonfly.toml"));
 //! # let mut spec: deroute::spec::Spec = toml::from_str(text)?;
 //! use std::sync::Arc;
@@ -127,6 +127,14 @@
 //!
 //!     fn queues_changed(&mut self, at: RouterId, queues: &dyn Queues, mail: &mut Vec<Message>) {
 //!         self.inner.queues_changed(at, queues, mail);
+//!     }
+//!
+//!     fn save(&self, into: &mut Vec<u8>) -> Result<(), CheckpointError> {
+//!         self.inner.save(into) // It has no state of its own.
+//!     }
+//!
+//!     fn load(&mut self, from: &mut &[u8]) -> Result<(), CheckpointError> {
+//!         self.inner.load(from)
 //!     }
 //! }
 //!
@@ -293,11 +301,11 @@
 //!
 //! ```
 //! # use std::ops::ControlFlow;
-//! # use deroute::{RunOptions, Simulation};
+//! # use deroute::{Progress, RunOptions, Simulation};
 //! # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/dragonfly.toml"));
 //! # let mut spec: deroute::spec::Spec = toml::from_str(text)?;
 //! let simulation = Simulation::build(&spec)?;
-//! let mut watch = |_| ControlFlow::Continue(());
+//! let mut watch = |_: Progress<'_>| ControlFlow::Continue(());
 //! let one = simulation.run(&RunOptions::default(), &mut watch)?;
 //! let options = RunOptions { threads: 2, partitions: Some(3), ..RunOptions::default() };
 //! assert!(simulation.run(&options, &mut watch)? == one);

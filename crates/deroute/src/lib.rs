@@ -53,12 +53,14 @@ mod reaction;
 pub mod rng;
 pub mod routing;
 pub mod spec;
+mod state;
 pub mod switch;
 pub mod topology;
 pub mod traffic;
 pub mod workload;
 
 pub use kernel::{Footprint, Progress, Ramp, RunError, RunOptions, Simulation, Watcher};
+pub use state::CheckpointError;
 
 /// Version of the engine. Results may change only when it does.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -5,9 +5,10 @@
 use crate::ids::{PortId, RouterId};
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg32;
+use serde::{Deserialize, Serialize};
 
 /// The random stream of one entity.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stream(Pcg32);
 
 /// What a stream belongs to. The discriminant is part of its seed.

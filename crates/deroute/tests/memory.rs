@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use cap::Cap;
 use catalogue::{LATTICE_ROUTINGS, ROUTINGS, TREE_ROUTINGS};
 use deroute::spec::{Spec, Warmup};
-use deroute::{Footprint, RunError, RunOptions, Simulation};
+use deroute::{Footprint, Progress, RunError, RunOptions, Simulation};
 use pausing::{pausing_networks, unlimited_outputs};
 
 #[global_allocator]
@@ -230,7 +230,7 @@ fn empty(spec: &Spec) -> (Footprint, u64) {
         }
     });
     let simulation = Simulation::build(&spec).unwrap_or_else(|error| panic!("{error}"));
-    let mut stop = |_| ControlFlow::Break(());
+    let mut stop = |_: Progress<'_>| ControlFlow::Break(());
     let (bytes, result) = most(|| simulation.run(&RunOptions::default(), &mut stop));
     assert_eq!(result, Err(RunError::Interrupted));
     (simulation.footprint(), bytes)
@@ -320,7 +320,7 @@ fn a_full_network_takes_no_more_than_the_worst() {
     for (name, spec) in networks {
         let simulation = Simulation::build(&spec).unwrap_or_else(|error| panic!("{error}"));
         let options = RunOptions::default();
-        let mut go_on = |_| ControlFlow::Continue(());
+        let mut go_on = |_: Progress<'_>| ControlFlow::Continue(());
         let (bytes, result) = most(|| simulation.run(&options, &mut go_on).map(drop));
         assert_eq!(result, Ok(()));
         let Footprint { fixed_bytes, worst_bytes, .. } = simulation.footprint();

@@ -27,7 +27,7 @@ pub struct RetrySpec {
 }
 
 /// The same in numbers, for the links of a class.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RetryPlan {
     /// Bit error rate.
     rate: f64,

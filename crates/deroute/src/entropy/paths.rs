@@ -5,6 +5,7 @@ use crate::rng::{Owner, Stream, mix};
 use crate::routing::{
     Follows, Header, Hop, Memo, Message, Plan, Queues, RouterView, Routing, Wrapper,
 };
+use crate::state::state;
 
 /// Draws from the hash of a flow and its entropy, where a packet has one.
 struct ByEntropy {
@@ -65,4 +66,6 @@ impl Wrapper for ByEntropy {
     ) {
         self.inner.queues_changed(router, queues, messages);
     }
+
+    state! { keep inner; leave seed; }
 }

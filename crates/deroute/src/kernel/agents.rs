@@ -4,8 +4,11 @@ use super::core::port_set::PortSet;
 use super::core::wheel::Wheel;
 use crate::ids::{Cycle, RouterId};
 use crate::routing::{Follows, Header, Injection, Message, Queue, Queues, Routing, Watches};
+use crate::state::{State, state};
+use serde::{Deserialize, Serialize};
 
 /// What happened to packets in injection queues, by input port and VC.
+#[derive(Serialize, Deserialize)]
 struct InjectionEvent {
     at: (u32, u8),
     queue: Queue,
@@ -29,6 +32,11 @@ pub(crate) struct Agents {
     outgoing: Vec<Message>,
     /// What is to be told, in the order of ports.
     injections: Vec<InjectionEvent>,
+}
+
+impl State for Agents {
+    state! { keep routing, deliveries, messages, free_messages, changed, any_changed, injections;
+    leave watches, follows, outgoing; }
 }
 
 impl Agents {

@@ -26,7 +26,8 @@ use super::run::partitions;
 use crate::ids::RouterId;
 use crate::outcome::{PauseRow, QueuePlace};
 use crate::probe::PathKind;
-use crate::probe::collect::{Batch, batches, histogram};
+use crate::probe::collect::{Batch, batches};
+use crate::probe::histogram;
 use crate::probe::messages::Record;
 use crate::spec::Sensing;
 use crate::workload::process::{Course, Process};
@@ -189,7 +190,7 @@ fn partition(model: &Model) -> u64 {
 }
 
 fn histogram_bytes() -> u64 {
-    bytes::<u64>(histogram().distinct_values() as u64)
+    bytes::<u64>(histogram::new().distinct_values() as u64)
 }
 
 /// What a partition has where packets have cargo: `Loaded`.

@@ -19,6 +19,7 @@ use crate::probe::limits::LimitRecord;
 use crate::probe::marks::MarkRecord;
 use crate::probe::notices::NoticeRecord;
 use crate::probe::retry::RetryRecord;
+use crate::state::{State, state};
 
 /// A combination of stages.
 pub(crate) trait Machine: Sized + Send + 'static {
@@ -46,8 +47,12 @@ pub(crate) struct Datapath<M: Machine> {
     pub(crate) books: M::Books,
 }
 
+impl<M: Machine> State for Datapath<M> {
+    state! { keep core, agents, control, egress, hosts, books; }
+}
+
 /// Looks at the inputs that may have a head that can go, and grants outputs.
-pub(crate) trait Matching<M: Machine>: Sized + Send {
+pub(crate) trait Matching<M: Machine>: State + Sized + Send {
     /// Queues of a VC of an input: one for each output, or one.
     const VOQS: bool;
 
@@ -91,7 +96,7 @@ pub(crate) struct Departing {
 }
 
 /// The output side of a switch.
-pub(crate) trait Egress: Sized + Send {
+pub(crate) trait Egress: State + Sized + Send {
     /// Packets stay in the pool until they leave.
     const QUEUED: bool;
 

@@ -7,6 +7,7 @@
 
 mod agents;
 mod books;
+mod checkpoint;
 mod control;
 mod core;
 mod datapath;
@@ -39,11 +40,12 @@ use crate::ids::{HostId, RouterId};
 use crate::outcome::Outcome;
 use crate::routing::{self, Hop, Planner};
 use crate::spec::{Spec, SpecError};
+use crate::state::CheckpointError;
 use crate::topology::Topology;
 
 /// One simulation point, ready to run.
 pub struct Simulation {
-    spec: Spec,
+    spec: Arc<Spec>,
     model: Arc<Model>,
 }
 
@@ -69,12 +71,23 @@ impl Default for RunOptions {
 }
 
 /// How far a run has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+#[derive(Clone, Copy)]
+pub struct Progress<'a> {
     /// Cycles simulated.
     pub cycle: u64,
     /// Cycles to simulate, as far as is known.
     pub of: u64,
+    run: &'a dyn run::Keep,
+}
+
+impl Progress<'_> {
+    /// The state of the run, from which [`Simulation::resume`] goes on: compressed, with a checksum.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Unkept`]: a part of the run cannot be kept.
+    pub fn checkpoint(&self) -> Result<Vec<u8>, CheckpointError> {
+        self.run.checkpoint()
+    }
 }
 
 /// Why a run has no result.
@@ -92,10 +105,13 @@ pub enum RunError {
     /// The engine found itself inconsistent: a bug, or a routing that breaks the rules.
     #[error("invariant broken: {0}")]
     Invariant(String),
+    /// The run cannot go on from a checkpoint.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
 }
 
-/// A callback that learns how far the run is and may stop it.
-pub type Watcher<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
+/// A callback that learns how far the run is, may keep its state, and may stop it.
+pub type Watcher<'a> = dyn FnMut(Progress<'_>) -> ControlFlow<()> + 'a;
 
 impl Simulation {
     /// Checks the spec and resolves it.
@@ -114,7 +130,7 @@ impl Simulation {
         let model = Model::build(spec, routing)?;
         run::agent_samples::check(&model)?;
         run::congestion::check(&model)?;
-        Ok(Self { spec: spec.clone(), model: Arc::new(model) })
+        Ok(Self { spec: Arc::new(spec.clone()), model: Arc::new(model) })
     }
 
     /// The spec that this simulation was built from.
@@ -170,7 +186,31 @@ impl Simulation {
     /// [`RunError::Interrupted`] if `watch` breaks, [`RunError::Deadlock`], and
     /// [`RunError::Invariant`] if a check fails.
     pub fn run(&self, options: &RunOptions, watch: &mut Watcher<'_>) -> Result<Outcome, RunError> {
-        let what = (&self.spec, &self.model);
+        self.start(None, options, watch)
+    }
+
+    /// Goes on from a checkpoint of a run of the same spec, by the same version of the engine, to the same bytes as
+    /// without a break. The run is divided as it was; threads may be others. Where nothing has been measured yet,
+    /// `run.measure` may be longer.
+    ///
+    /// # Errors
+    /// [`RunError::Checkpoint`] if it is none, or that of another run, and those of [`Simulation::run`].
+    pub fn resume(
+        &self,
+        checkpoint: &[u8],
+        options: &RunOptions,
+        watch: &mut Watcher<'_>,
+    ) -> Result<Outcome, RunError> {
+        self.start(Some(checkpoint), options, watch)
+    }
+
+    fn start(
+        &self,
+        from: Option<&[u8]>,
+        options: &RunOptions,
+        watch: &mut Watcher<'_>,
+    ) -> Result<Outcome, RunError> {
+        let what = (&self.spec, &self.model, from);
         match Choice::of(&self.model, self.spec.checks.dependencies, options.queued_outputs) {
             Choice::Plain => run::run::<Plain>(what, options, watch),
             Choice::General => run::run::<General>(what, options, watch),

@@ -15,6 +15,7 @@ use super::core::wheel::Wheel;
 use super::hosts::{Entering, Hosts};
 use super::machine::{Datapath, Egress, Machine, Matching};
 use crate::ids::Cycle;
+use crate::state::{State, state};
 
 pub(crate) struct Partition<M: Machine> {
     pub(crate) path: Datapath<M>,
@@ -23,6 +24,10 @@ pub(crate) struct Partition<M: Machine> {
     entering: Vec<Entering>,
     /// Cycles in which nothing is due are skipped.
     pub(crate) skips: bool,
+}
+
+impl<M: Machine> State for Partition<M> {
+    state! { keep path, matching; leave entering, skips; }
 }
 
 impl<M: Machine> Partition<M> {

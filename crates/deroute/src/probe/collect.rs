@@ -2,17 +2,16 @@
 //! bytes.
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
-use super::PathKind;
+use super::{PathKind, histogram};
 use crate::ids::Cycle;
 
 /// Most batches of a measurement; a long one has more than half as many.
 const BATCHES: Cycle = 256;
-/// Significant decimal digits of the latency histogram.
-pub(crate) const HISTOGRAM_DIGITS: u8 = 2;
 
 /// Sums over some packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sums {
     pub(crate) packets: u64,
     pub(crate) phits: u64,
@@ -38,7 +37,7 @@ impl Sums {
 }
 
 /// Sums over the packets delivered in a batch: a part of the measurement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Batch {
     pub(crate) packets: u64,
     pub(crate) phits: u64,
@@ -54,7 +53,7 @@ impl Batch {
 }
 
 /// A packet that reaches its host.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Delivery {
     pub(crate) generated: Cycle,
     /// Cycle of its first grant.
@@ -69,7 +68,7 @@ pub(crate) struct Delivery {
 }
 
 /// Notifications of congestion, over the whole run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Notices {
     pub(crate) sent: u64,
     /// Those that are at their host, or whose switch has granted them its port.
@@ -79,7 +78,7 @@ pub(crate) struct Notices {
 }
 
 /// Consecutive bins of time.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Bins {
     start: Cycle,
     width: Cycle,
@@ -91,6 +90,11 @@ pub(crate) struct Bins {
 impl Bins {
     pub(crate) fn new(start: Cycle, width: Cycle, limit: usize) -> Self {
         Self { start, width, bins: Vec::new(), limit }
+    }
+
+    /// Records so many bins.
+    pub(crate) fn lengthen(&mut self, limit: usize) {
+        self.limit = limit;
     }
 
     #[inline]
@@ -127,12 +131,6 @@ impl Bins {
     }
 }
 
-/// An empty histogram of latencies.
-pub(crate) fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, 1 << 32, HISTOGRAM_DIGITS)
-        .unwrap_or_else(|_| unreachable!("constant bounds are valid"))
-}
-
 /// How a measurement of so many cycles is divided: batches of `1 << bits` cycles, and their number.
 pub(crate) fn batches(cycles: Cycle) -> (u32, u32) {
     let mut bits = 0;
@@ -143,7 +141,7 @@ pub(crate) fn batches(cycles: Cycle) -> (u32, u32) {
 }
 
 /// The measurement of one partition.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Collector {
     /// Cycles measured; empty until the warm-up has ended.
     pub(crate) from: Cycle,
@@ -168,6 +166,7 @@ pub(crate) struct Collector {
     pub(crate) notices: Notices,
     pub(crate) min: u32,
     pub(crate) max: u32,
+    #[serde(with = "histogram")]
     pub(crate) histogram: Histogram<u64>,
     /// Consecutive batches of `1 << batch_bits` cycles; the last one may be shorter.
     pub(crate) batches: Vec<Batch>,
@@ -200,7 +199,7 @@ impl Collector {
             notices: Notices::default(),
             min: u32::MAX,
             max: 0,
-            histogram: histogram(),
+            histogram: histogram::new(),
             batches: Vec::new(),
             batch_bits: 0,
             by_generation: Bins::default(),

@@ -1,7 +1,9 @@
 //! What is recorded of the entropies that hosts give packets.
 
+use serde::{Deserialize, Serialize};
+
 /// What the hosts of a partition did, over the whole run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EntropyRecord {
     /// Packets with an entropy, and those of them that got one once more.
     pub(crate) packets: u64,

@@ -1,7 +1,9 @@
 //! What is recorded of the rate limiters of hosts.
 
+use serde::{Deserialize, Serialize};
+
 /// What the limiters of a partition did, over the whole run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LimitRecord {
     /// Notifications that hosts have heard; each cuts a rate.
     pub(crate) cuts: u64,

@@ -1,7 +1,9 @@
 //! What is recorded of congestion points.
 
+use serde::{Deserialize, Serialize};
+
 /// What left the queues of one class at an output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MarkRecord {
     /// Packets that left in the measurement, and those of them that were marked.
     pub(crate) packets: u64,

@@ -1,12 +1,13 @@
 //! What one partition records of the messages of a job. Whole numbers only, as in `collect.rs`.
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
-use super::collect::histogram;
+use super::histogram;
 use crate::ids::Cycle;
 
 /// A message that has arrived whole.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Message {
     /// Cycle in which it was sent.
     pub(crate) issued: Cycle,
@@ -16,7 +17,7 @@ pub(crate) struct Message {
 }
 
 /// A job in one partition.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Record {
     /// Messages that ranks have handed over, and that have arrived whole.
     pub(crate) sent: u64,
@@ -27,6 +28,7 @@ pub(crate) struct Record {
     pub(crate) latency: u64,
     pub(crate) min: u32,
     pub(crate) max: u32,
+    #[serde(with = "histogram")]
     pub(crate) histogram: Histogram<u64>,
     /// Packets that have arrived, and their phits.
     pub(crate) packets: u64,
@@ -49,7 +51,7 @@ pub(crate) struct Record {
 }
 
 /// Parts that ranks took in collectives of one kind, and how long.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Parts {
     pub(crate) count: u64,
     pub(crate) cycles: u64,
@@ -85,7 +87,7 @@ impl Record {
             latency: 0,
             min: u32::MAX,
             max: 0,
-            histogram: histogram(),
+            histogram: histogram::new(),
             packets: 0,
             arrived_phits: 0,
             held: 0,

@@ -2,6 +2,7 @@
 
 pub(crate) mod collect;
 pub(crate) mod entropies;
+pub(crate) mod histogram;
 pub(crate) mod limits;
 pub(crate) mod marks;
 pub(crate) mod messages;

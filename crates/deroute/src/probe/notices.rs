@@ -1,7 +1,9 @@
 //! What is recorded of congestion points that send notifications.
 
+use serde::{Deserialize, Serialize};
+
 /// What the samples of the queue of one class at an output found, over the whole run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NoticeRecord {
     pub(crate) samples: u64,
     /// Those with feedback.

@@ -1,6 +1,7 @@
 //! What one partition records of the order in which packets arrive. Whole numbers only, as in `collect.rs`.
 
 use crate::ids::Cycle;
+use serde::{Deserialize, Serialize};
 
 /// What became of a packet that has arrived.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,7 +14,7 @@ pub(crate) struct Arrival {
 }
 
 /// Packets that arrive in the measurement, and what hosts hold in it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OrderRecord {
     /// Cycles measured; empty until the warm-up has ended.
     pub(crate) from: Cycle,

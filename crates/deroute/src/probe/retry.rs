@@ -1,7 +1,9 @@
 //! What is recorded of links that send broken frames again.
 
+use serde::{Deserialize, Serialize};
+
 /// What a sender did over the whole run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RetryRecord {
     /// Frames that began to leave, and those of them that broke.
     pub(crate) frames: u64,

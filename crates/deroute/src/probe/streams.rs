@@ -1,8 +1,10 @@
 //! What one partition records of the packets of a stream. Whole numbers only, as in `collect.rs`.
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
-use super::collect::{Batch, Collector, Delivery, batches, histogram};
+use super::collect::{Batch, Collector, Delivery, batches};
+use super::histogram;
 use crate::ids::Cycle;
 
 /// Binary digits of a slowdown behind the point.
@@ -11,7 +13,7 @@ pub(crate) const FRACTION: u32 = 20;
 pub(crate) const PARTS: u64 = 1_000;
 
 /// A stream in one partition.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct StreamRecord {
     /// As of all packets.
     pub(crate) collector: Collector,
@@ -22,6 +24,7 @@ pub(crate) struct StreamRecord {
     pub(crate) slowdown: u64,
     pub(crate) most_slowdown: u64,
     /// The same in parts of [`PARTS`].
+    #[serde(with = "histogram")]
     pub(crate) slowdowns: Histogram<u64>,
 }
 
@@ -32,7 +35,7 @@ impl StreamRecord {
             late: 0,
             slowdown: 0,
             most_slowdown: 0,
-            slowdowns: histogram(),
+            slowdowns: histogram::new(),
         }
     }
 
@@ -46,7 +49,7 @@ impl StreamRecord {
 
     /// Bytes of a record, for a measurement of so many cycles; those of a time series do not count.
     pub(crate) fn bytes(measure: Cycle) -> u64 {
-        let histogram = size_of::<u64>() * histogram().distinct_values();
+        let histogram = size_of::<u64>() * histogram::new().distinct_values();
         let batches = size_of::<Batch>() * batches(measure).1 as usize;
         (size_of::<Self>() + 2 * histogram + batches) as u64
     }

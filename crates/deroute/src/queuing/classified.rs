@@ -10,6 +10,7 @@ use crate::routing::{
     Routing, VcNeed, Wrapper,
 };
 use crate::spec::SpecError;
+use crate::state::CheckpointError;
 
 /// A routing whose VCs are shared out among the classes.
 struct Classified {
@@ -144,6 +145,16 @@ impl Wrapper for Classified {
     ) {
         let all = AllQueues { queues, classes: self.classes };
         self.inner.queues_changed(router, &all, messages);
+    }
+
+    fn save(&self, into: &mut Vec<u8>) -> Result<(), CheckpointError> {
+        self.inner.save(into)?;
+        self.notices.iter().try_for_each(|(_, routing)| routing.save(into))
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> Result<(), CheckpointError> {
+        self.inner.load(from)?;
+        self.notices.iter_mut().try_for_each(|(_, routing)| routing.load(from))
     }
 }
 

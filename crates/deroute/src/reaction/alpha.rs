@@ -3,6 +3,8 @@
 //! It climbs as that of QCN does, but all its cycles are as long as each other, and a cut follows from alpha, which is
 //! about the share of time with notifications.
 
+use serde::{Deserialize, Serialize};
+
 /// The constants of a limiter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct DcqcnPlan {
@@ -20,7 +22,7 @@ pub(crate) struct DcqcnPlan {
 }
 
 /// The limiter of a flow. Rates are shares of the link.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DcqcnLimiter {
     rate: f64,
     target: f64,

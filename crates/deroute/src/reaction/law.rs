@@ -2,6 +2,7 @@
 
 use super::alpha::{DcqcnLimiter, DcqcnPlan};
 use super::limiter::{Limiter, LimiterPlan};
+use serde::{Deserialize, Serialize};
 
 /// The law of the rates of a reaction point, with its constants.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,7 +14,7 @@ pub(crate) enum RateLaw {
 }
 
 /// The limiter of a flow that has been told to slow down.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum RateLimiter {
     /// QCN.
     Qcn(Limiter),

@@ -4,6 +4,8 @@
 //! sent or when so much time has passed, each by its own count: first back to where it was (fast recovery), then
 //! beyond in small steps (active increase) and in large ones (hyper-active increase), until it is that of the link.
 
+use serde::{Deserialize, Serialize};
+
 /// Cycles of fast recovery.
 const RECOVERY: u32 = 5;
 
@@ -25,7 +27,7 @@ pub(crate) struct LimiterPlan {
 }
 
 /// The limiter of a flow that has been told to slow down.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Limiter {
     rate: f64,
     target: f64,

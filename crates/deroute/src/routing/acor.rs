@@ -45,6 +45,7 @@ use serde::{Deserialize, Serialize};
 use super::{Fabric, Queue};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::spec::{PhaseA, Quantity, SpecError};
+use crate::state::state;
 
 /// Parameters of ACOR.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -184,7 +185,7 @@ impl AcorPlan {
 }
 
 /// A level and what it follows from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct State {
     level: u8,
     /// Blocked attempts in this interval.
@@ -199,6 +200,10 @@ pub(super) struct Acor {
     first: RouterId,
     /// By router, or by router, port and class.
     states: Vec<State>,
+}
+
+impl crate::state::State for Acor {
+    state! { keep states; leave plan, first; }
 }
 
 impl Acor {

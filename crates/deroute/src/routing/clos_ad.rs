@@ -43,6 +43,7 @@ use crate::ids::{PortId, RouterId, VcId};
 use crate::probe::PathKind;
 use crate::rng::Stream;
 use crate::spec::{QueueMetric, SpecError};
+use crate::state::state;
 use crate::topology::{Lattice, Topology};
 
 /// Parameters of Clos-AD.
@@ -213,4 +214,6 @@ impl Routing for ClosAd {
             self.decided[out] -= u32::from(size);
         }
     }
+
+    state! { keep decided, heads; leave topology, ladder, spec, row, first, ports, classes; }
 }

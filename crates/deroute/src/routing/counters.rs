@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::{Fabric, Injection, Queue};
 use crate::ids::{Cycle, RouterId};
 use crate::spec::{Quantity, SpecError};
+use crate::state::{State, state};
 
 /// What a counter of the packets for a group counts (thesis 6.2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -131,7 +132,7 @@ pub(super) fn packets(number: u32) -> u64 {
 }
 
 /// A packet that left an injection queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Departure {
     at: Cycle,
     offset: u16,
@@ -146,6 +147,10 @@ pub(super) struct GroupCounters {
     /// Departures within the window, of each router. They grow to the most that a window holds and
     /// stay.
     departures: Vec<VecDeque<Departure>>,
+}
+
+impl State for GroupCounters {
+    state! { keep values, departures; leave plan, first; }
 }
 
 impl GroupCounters {

@@ -40,6 +40,7 @@ use super::{
 };
 use crate::ids::{PortId, VcId};
 use crate::spec::{QueueMetric, SpecError};
+use crate::state::state;
 use crate::topology::Topology;
 
 /// Parameters of DAL.
@@ -154,4 +155,6 @@ impl Routing for Dal {
     fn escape(&self) -> Option<VcId> {
         Some(ESCAPE)
     }
+
+    state! { leave topology, vcs, row, spec; }
 }

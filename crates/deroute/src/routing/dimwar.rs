@@ -37,6 +37,7 @@ use serde::{Deserialize, Serialize};
 use super::weights::{Best, Classes, Row, Straight, derouted_in, label, reconsidering};
 use super::{Fabric, Header, Hop, Plan, RouterView, Routing, VcNeed, Watches, require_lattice};
 use crate::spec::{QueueMetric, SpecError};
+use crate::state::state;
 use crate::topology::Topology;
 
 /// Parameters of DimWAR.
@@ -141,4 +142,6 @@ impl Routing for DimWar {
     fn watches(&self) -> Watches {
         reconsidering(self.spec.redecide)
     }
+
+    state! { leave topology, classes, row, spec; }
 }

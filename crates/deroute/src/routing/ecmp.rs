@@ -29,6 +29,7 @@ use super::upward::{self, Climb, Rise};
 use super::{Fabric, Header, Memo, Plan, RouterView};
 use crate::rng::mix;
 use crate::spec::SpecError;
+use crate::state::{State, state};
 use crate::topology::Tree;
 
 /// Parameters of hashed routing.
@@ -41,6 +42,10 @@ pub struct EcmpSpec {
 
 struct Ecmp {
     seed: u64,
+}
+
+impl State for Ecmp {
+    state! { leave seed; }
 }
 
 impl Climb for Ecmp {

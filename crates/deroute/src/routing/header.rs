@@ -2,9 +2,10 @@
 
 use crate::ids::{HostId, RouterId};
 use crate::probe::PathKind;
+use serde::{Deserialize, Serialize};
 
 /// Where a packet is between its source, Valiant's intermediate router and its destination.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum ValiantPhase {
     /// Towards the destination, never diverted.
@@ -90,7 +91,7 @@ const MARK: u8 = 0x80;
 
 /// The part of a packet that routing reads and writes. Twelve bytes: a packet in a queue is half a cache
 /// line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// Router of the destination host.
     pub destination: RouterId,

@@ -8,6 +8,7 @@ use super::header::Header;
 use super::ladder::Hop;
 use super::{Fault, Follows, Injection, Message, Notification, Queue, Queues, RouterView, Watches};
 use crate::ids::{Cycle, PortId, RouterId, VcId};
+use crate::state::CheckpointError;
 
 /// Declares [`Routing`] and [`Wrapper`]: of the one hook that every algorithm and every wrapper writes, those
 /// that every wrapper writes, and those that are passed on.
@@ -76,7 +77,7 @@ macro_rules! hooks {
             /// See the hook of [`Routing`].
             fn $main(&mut $this $(, $main_arg: $main_type)*) -> $main_out;
 
-            $(/// See the hook of [`Routing`].
+            $($(#[$written_doc])*
             fn $written(
                 & $($written_self)+ $(, $written_arg: $written_type)*
             ) $(-> $written_out)?;)*
@@ -151,6 +152,23 @@ hooks! {
             _queues: &dyn Queues,
             _messages: &mut Vec<Message>,
         ) {
+        }
+
+        /// Appends to a checkpoint what it remembers of its routers, with which [`Routing::load`] goes on in an agent
+        /// that was made for the same routers. Refuses by default, so that nothing is forgotten.
+        ///
+        /// # Errors
+        /// [`CheckpointError::Unkept`]: its state cannot be kept.
+        fn save(&self, _into: &mut Vec<u8>) -> Result<(), CheckpointError> {
+            Err(CheckpointError::forgets::<Self>())
+        }
+
+        /// Takes off the front what [`Routing::save`] appended.
+        ///
+        /// # Errors
+        /// [`CheckpointError::Damaged`]: it is something else.
+        fn load(&mut self, _from: &mut &[u8]) -> Result<(), CheckpointError> {
+            Err(CheckpointError::forgets::<Self>())
         }
     }
 

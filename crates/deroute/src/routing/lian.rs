@@ -67,6 +67,7 @@ use crate::ids::{Cycle, PortId, RouterId};
 use crate::probe::PathKind;
 use crate::rng::Stream;
 use crate::spec::{PhaseA, Quantity, SpecError, VcUse};
+use crate::state::state;
 use crate::topology::{Peer, Topology};
 
 /// Parameters of LIAN.
@@ -366,4 +367,6 @@ impl Routing for Lian {
     fn bytes(&self) -> usize {
         self.counters.bytes() + self.loads.bytes() + size_of_val(&*self.wired) + self.ugal.bytes()
     }
+
+    state! { keep counters, loads, ugal; leave topology, spec, first, ports, wired; }
 }

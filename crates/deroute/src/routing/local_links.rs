@@ -15,6 +15,7 @@
 use std::sync::Arc;
 
 use crate::ids::{PortId, RouterId};
+use crate::state::{State, state};
 use crate::topology::{Peer, Topology};
 
 /// What one group's load adds to one counter, in units of the counter.
@@ -220,6 +221,10 @@ pub(super) struct LocalLoads {
     sums: Vec<i64>,
 }
 
+impl State for LocalLoads {
+    state! { keep sums; leave links, first; }
+}
+
 impl LocalLoads {
     /// See [`super::Routing::bytes`].
     pub(super) fn bytes(&self) -> usize {
@@ -302,9 +307,8 @@ mod tests {
         let table = &links.tables[0];
         let (counter, groups) = (counter(distance, links.size), table.begin.len() as i64 - 1);
         let feeds = table.feeds(offset.rem_euclid(groups) as u16);
-        let weight = |feed: &&Feed| usize::from(feed.counter) == counter;
-        let weight = feeds.iter().find(weight).map_or(0, |feed| feed.weight);
-        f64::from(weight) / f64::from(table.units[counter])
+        let found = feeds.iter().find(|feed| usize::from(feed.counter) == counter);
+        f64::from(found.map_or(0, |feed| feed.weight)) / f64::from(table.units[counter])
     }
 
     /// In a full palmtree of any size the shares are those of equation 6-2, in every group and in
@@ -322,9 +326,8 @@ mod tests {
                 let ahead = if mirror { -k } else { k };
                 let mut expected = vec![0; groups as usize];
                 for j in 1 - h..h {
-                    expected
-                        [(ahead.signum() * (ahead.abs() * h + j)).rem_euclid(groups) as usize] +=
-                        h - j.abs();
+                    let at = ahead.signum() * (ahead.abs() * h + j);
+                    expected[at.rem_euclid(groups) as usize] += h - j.abs();
                 }
                 for offset in 0..groups {
                     let weight = expected[offset as usize] as f64 / h as f64;
@@ -347,11 +350,10 @@ mod tests {
     fn continues(topology: &dyn Topology, group: u32) -> Vec<bool> {
         let (groups, size) = (topology.groups(), topology.routers() / topology.groups());
         let lands = |router: RouterId| {
-            topology.global_ports(router).filter_map(move |port| {
-                match topology.peer(router, PortId(port)) {
-                    Peer::Router { router: landing, .. } => Some(landing),
-                    _ => None,
-                }
+            let peers = topology.global_ports(router);
+            peers.filter_map(move |port| match topology.peer(router, PortId(port)) {
+                Peer::Router { router: landing, .. } => Some(landing),
+                _ => None,
             })
         };
         let mut taken = vec![false; groups as usize];

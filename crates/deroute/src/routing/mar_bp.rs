@@ -49,6 +49,7 @@ use super::{
 };
 use crate::ids::{HostId, PortId, VcId};
 use crate::spec::{SpecError, VcUse};
+use crate::state::{State, state};
 use crate::topology::{Topology, Tree};
 
 /// Parameters of MAR-bP.
@@ -106,7 +107,7 @@ impl PausedBy {
 }
 
 /// What conditions were looked at, and what followed.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Count {
     looked: u64,
     diverted: u64,
@@ -191,6 +192,8 @@ impl Routing for Detours {
     fn deeds(&self) -> Vec<(&'static str, u64)> {
         self.count.deeds()
     }
+
+    state! { keep count; leave rules, paused, redecide; }
 }
 
 /// The ports up a fat tree.
@@ -198,6 +201,10 @@ struct Uplinks {
     paused: PausedBy,
     redecide: bool,
     count: Count,
+}
+
+impl State for Uplinks {
+    state! { keep count; leave paused, redecide; }
 }
 
 impl Climb for Uplinks {
@@ -310,4 +317,6 @@ impl Routing for Dimensions {
     fn deeds(&self) -> Vec<(&'static str, u64)> {
         self.count.deeds()
     }
+
+    state! { keep count; leave topology, paused, redecide; }
 }

@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Fabric, Follows, Header, Hop, Ladder, Plan, RouterView, Routing, follow, mod_k};
 use crate::spec::SpecError;
+use crate::state::state;
 use crate::topology::Topology;
 
 /// Parameters of minimal routing: none.
@@ -67,4 +68,6 @@ impl Routing for Minimal {
     fn follows(&self) -> Option<Follows> {
         Some(Follows { ladder: self.ladder.clone(), at_source: true })
     }
+
+    state! { leave topology, ladder; }
 }

@@ -210,7 +210,7 @@ pub struct Follows {
 }
 
 /// What happens to a packet in an injection queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Injection {
     /// It reached its router.
     Entered,
@@ -222,7 +222,7 @@ pub enum Injection {
 }
 
 /// The place of an injection queue, and the time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queue {
     /// Its router.
     pub router: RouterId,

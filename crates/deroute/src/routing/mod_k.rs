@@ -32,6 +32,7 @@ use super::upward::{self, Climb, Rise};
 use super::{Fabric, Header, Memo, Plan, RouterView};
 use crate::ids::HostId;
 use crate::spec::SpecError;
+use crate::state::{State, state};
 use crate::topology::Tree;
 
 /// Parameters of D-mod-K and S-mod-K.
@@ -55,6 +56,10 @@ pub enum Number {
 
 struct ByDestination;
 
+impl State for ByDestination {
+    state! {}
+}
+
 impl Climb for ByDestination {
     #[inline]
     fn choose(
@@ -69,6 +74,10 @@ impl Climb for ByDestination {
 }
 
 struct BySource;
+
+impl State for BySource {
+    state! {}
+}
 
 impl Climb for BySource {
     #[inline]

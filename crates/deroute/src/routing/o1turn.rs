@@ -34,6 +34,7 @@ use serde::{Deserialize, Serialize};
 use super::{Fabric, Header, Hop, Memo, Plan, RouterView, Routing, VcNeed, require_lattice};
 use crate::ids::VcId;
 use crate::spec::SpecError;
+use crate::state::state;
 use crate::topology::Topology;
 
 /// Parameters of O1TURN.
@@ -135,6 +136,8 @@ impl Routing for O1Turn {
         let port = lattice.port(dim, from, target, to.0 % lattice.trunk());
         Hop { port, vc: VcId(drawn as u8), position: header.position + 1 }
     }
+
+    state! { leave topology, orders; }
 }
 
 #[cfg(test)]

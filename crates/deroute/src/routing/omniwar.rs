@@ -37,6 +37,7 @@ use serde::{Deserialize, Serialize};
 use super::weights::{Best, Classes, Row, Straight, derouted_in, label, reconsidering};
 use super::{Fabric, Header, Hop, Plan, RouterView, Routing, VcNeed, Watches, require_lattice};
 use crate::spec::{QueueMetric, SpecError};
+use crate::state::state;
 use crate::topology::{Lattice, Topology};
 
 /// Parameters of OmniWAR.
@@ -165,4 +166,6 @@ impl Routing for OmniWar {
     fn watches(&self) -> Watches {
         reconsidering(self.spec.redecide)
     }
+
+    state! { leave topology, classes, row, hops, straight, spec; }
 }

@@ -10,6 +10,7 @@ use super::{Fabric, Header, Injection, Ladder, Queue, RouterView, Watches};
 use crate::ids::{Cycle, RouterId};
 use crate::probe::PathKind;
 use crate::spec::{PhaseA, SpecError, VcUse};
+use crate::state::{State, state};
 use crate::topology::Topology;
 
 /// Which routers may be the intermediate one: a fixed policy, or one that adapts.
@@ -104,6 +105,10 @@ impl DetourPlan {
 pub(super) struct Detours {
     plan: DetourPlan,
     acor: Option<Acor>,
+}
+
+impl State for Detours {
+    state! { each acor; leave plan; }
 }
 
 impl Detours {

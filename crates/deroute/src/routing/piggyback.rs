@@ -43,6 +43,7 @@ use super::{
 };
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::spec::{Quantity, SpecError};
+use crate::state::state;
 use crate::topology::{Peer, Topology};
 
 /// Parameters of Piggyback.
@@ -293,4 +294,6 @@ impl Routing for Piggyback {
     fn bytes(&self) -> usize {
         self.own.len() + self.seen.len() + self.ugal.bytes()
     }
+
+    state! { keep ugal, own, seen; leave topology, spec, first, ports, flags, vcs, delay, lengths; }
 }

@@ -48,6 +48,7 @@ use super::conditional::Conditional;
 use super::{Fabric, Follows, Header, Hop, Made, Notification, Plan, RouterView, Routing, Watches};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::spec::{Quantity, SpecError, VcUse};
+use crate::state::state;
 
 /// Parameters of QCN-Switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -145,7 +146,7 @@ pub enum IncreaseLaw {
 }
 
 /// The state of a port to another router.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct PortState {
     /// In percent.
     probability: f64,
@@ -191,7 +192,7 @@ impl Rules {
 }
 
 /// What happened.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Count {
     decided: u64,
     diverted: u64,
@@ -391,4 +392,6 @@ impl Routing for QcnSwitch {
     fn bytes(&self) -> usize {
         self.states.len() * size_of::<PortState>()
     }
+
+    state! { keep states, count; leave rules, law, first, ports, hosts; }
 }

@@ -41,6 +41,7 @@ use super::upward::{self, Climb, Rise};
 use super::{Fabric, Header, Notification, Plan, RouterView};
 use crate::ids::{Cycle, RouterId};
 use crate::spec::{Quantity, SpecError};
+use crate::state::{State, state};
 use crate::topology::Tree;
 
 /// Parameters of Switch AR.
@@ -108,7 +109,7 @@ pub enum AdaptsAt {
 }
 
 /// What is known of a port, for a destination.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Entry {
     /// 0 if there never was a notification.
     feedback: u8,
@@ -184,6 +185,10 @@ impl SwitchAr {
             CongestionLevel::Recent => entry.heard + 1,
         }
     }
+}
+
+impl State for SwitchAr {
+    state! { keep entries, decided, diverted, heard; leave spec, timer, first, hosts, ups; }
 }
 
 impl Climb for SwitchAr {

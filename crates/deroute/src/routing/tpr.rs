@@ -40,6 +40,7 @@ use super::ugal::{Ugal, UgalPlan, UgalSpec};
 use super::{Fabric, Follows, Header, Hop, Injection, Plan, Queue, RouterView, Routing, Watches};
 use crate::ids::{Cycle, RouterId};
 use crate::spec::{Quantity, SpecError};
+use crate::state::state;
 
 /// Parameters of TPR.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -143,4 +144,6 @@ impl Routing for Tpr {
     fn bytes(&self) -> usize {
         self.counters.bytes() + self.ugal.bytes()
     }
+
+    state! { keep counters, ugal; leave thresholds; }
 }

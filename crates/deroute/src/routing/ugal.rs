@@ -43,6 +43,7 @@ use super::{
 use crate::ids::{Cycle, RouterId};
 use crate::probe::PathKind;
 use crate::spec::{SpecError, VcUse};
+use crate::state::state;
 use crate::topology::Topology;
 
 /// Parameters of UGAL with local information.
@@ -286,4 +287,6 @@ impl Routing for Ugal {
     fn bytes(&self) -> usize {
         self.detours.bytes()
     }
+
+    state! { keep detours; leave topology, ladder, spec; }
 }

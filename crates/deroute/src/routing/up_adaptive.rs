@@ -44,6 +44,7 @@ use super::upward::{self, Climb, Rise};
 use super::{Fabric, Header, Plan, RouterView};
 use crate::ids::{RouterId, VcId};
 use crate::spec::SpecError;
+use crate::state::{State, state};
 use crate::topology::Tree;
 
 /// Parameters of adaptive routing up a fat tree.
@@ -180,6 +181,10 @@ impl Adaptive {
 #[inline]
 fn credits(tree: &Tree, view: &RouterView<'_>, level: usize, n: u32, buffer: u32) -> u32 {
     buffer.saturating_sub(view.queues.taken(tree.up(level, n), VcId(0)))
+}
+
+impl State for Adaptive {
+    state! { keep flags; leave trigger, delta, ties, redecide, stages, first, strides; }
 }
 
 impl Climb for Adaptive {

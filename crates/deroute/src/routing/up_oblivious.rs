@@ -32,6 +32,7 @@ use super::upward::{self, Climb, Rise};
 use super::{Fabric, Header, Memo, Plan, RouterView};
 use crate::ids::RouterId;
 use crate::spec::SpecError;
+use crate::state::{State, state};
 use crate::topology::Tree;
 
 /// Parameters of oblivious routing up a fat tree.
@@ -106,6 +107,10 @@ impl Oblivious {
             }
         }
     }
+}
+
+impl State for Oblivious {
+    state! { keep turns; leave spec, first, pointers, ways; }
 }
 
 impl Climb for Oblivious {

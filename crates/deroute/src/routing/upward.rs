@@ -8,6 +8,7 @@ use super::{
 };
 use crate::ids::{Cycle, RouterId, VcId};
 use crate::spec::SpecError;
+use crate::state::{State, state};
 use crate::topology::{Step, Tree};
 
 /// A hop up, still to be chosen.
@@ -22,7 +23,7 @@ pub(super) struct Rise {
 }
 
 /// Chooses the way up.
-pub(super) trait Climb: Send {
+pub(super) trait Climb: State + Send {
     /// Which of the ports that lead up a packet takes.
     fn choose(
         &mut self,
@@ -118,6 +119,8 @@ impl<C: Climb> Routing for Upward<C> {
     fn bytes(&self) -> usize {
         self.climb.bytes()
     }
+
+    state! { keep climb; leave tree; }
 }
 
 /// A plan whose agents choose the way up as `climb` says, made for the routers `first..first + count`.

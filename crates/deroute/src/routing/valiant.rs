@@ -43,6 +43,7 @@ use super::{
 };
 use crate::ids::{Cycle, RouterId};
 use crate::spec::{SpecError, VcUse};
+use crate::state::state;
 use crate::topology::Topology;
 
 /// Parameters of Valiant's routing.
@@ -135,4 +136,6 @@ impl Routing for Valiant {
     fn bytes(&self) -> usize {
         self.detours.bytes()
     }
+
+    state! { keep detours; leave topology, ladder, recompute; }
 }

@@ -36,6 +36,7 @@ use crate::ids::{Cycle, HostId};
 use crate::rng::{Owner, Stream};
 use crate::spec::{Scale, SpecError};
 use crate::topology::Topology;
+use serde::{Deserialize, Serialize};
 
 /// Chooses destinations.
 pub trait Pattern: Send + Sync {
@@ -161,7 +162,7 @@ pub struct Demand {
 }
 
 /// The generator of one host.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Source {
     rng: Stream,
     /// Packets left in the current burst, and its destination.

@@ -1,9 +1,10 @@
 //! Messages that arrive in pieces.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A message of which packets have arrived, put back into their order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Assembly {
     /// Phits in order: the packet that begins here is the next one.
     ready: u32,

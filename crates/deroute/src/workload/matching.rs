@@ -4,13 +4,14 @@
 //! their packets, and receives in the order in which they were posted: the first that fits is taken. (MPI 4.1,
 //! 3.5: messages do not overtake.)
 
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Any source, or any tag.
 pub const ANY: u32 = u32::MAX;
 
 /// Who waits for something to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Waiter {
     /// The rank, to begin.
     Start,
@@ -38,7 +39,7 @@ pub enum Waiter {
 }
 
 /// What a receive takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Pattern {
     /// Communicator, and whether it is a part of a collective.
     pub context: u32,
@@ -49,7 +50,7 @@ pub struct Pattern {
 }
 
 /// The beginning of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
     /// What it is.
     pub key: Pattern,
@@ -74,7 +75,7 @@ pub enum Event {
 }
 
 /// A message for which there was no receive.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Unexpected {
     order: u32,
     sequence: u32,
@@ -83,7 +84,7 @@ struct Unexpected {
 }
 
 /// The receives and the messages of a rank.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Matching {
     /// Receives without a message: their order, and who waits.
     posted: BTreeMap<Pattern, VecDeque<(u32, Waiter)>>,

@@ -33,6 +33,7 @@ pub(crate) use assembly::{Assembly, Placed};
 pub use flows::{Flow, Flows};
 pub use job::Job;
 use placement::Room;
+use serde::{Deserialize, Serialize};
 pub use step::Op;
 use step::{Site, Step};
 
@@ -41,7 +42,7 @@ use crate::spec::{Scale, SpecError};
 use crate::traffic::Setting;
 
 /// Where a rank is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
     /// Index of the job.
     pub job: u32,

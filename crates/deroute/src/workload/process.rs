@@ -5,6 +5,7 @@ mod course;
 mod report;
 mod terms;
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
@@ -18,14 +19,14 @@ use super::program::{Action, Then};
 use crate::ids::Cycle;
 
 /// What is to be done in this cycle.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Todo {
     Begin(u32),
     End(Waiter),
 }
 
 /// One rank of a job.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Process {
     rank: u32,
     /// Cycles that it has spent computing, or is going to.

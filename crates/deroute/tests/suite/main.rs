@@ -5,6 +5,7 @@ mod anchors;
 mod auto;
 mod bad_input;
 mod cbfc;
+mod checkpoint;
 mod classes;
 mod conditional;
 mod conformance;

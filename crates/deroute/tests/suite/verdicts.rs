@@ -1,7 +1,5 @@
 //! What a result says of itself: steady or not, and how well its means are known.
 
-use std::ops::ControlFlow;
-
 use deroute::outcome::{Outcome, State};
 use deroute::spec::{Run, Spec, Warmup};
 use deroute::{RunOptions, Simulation};
@@ -271,7 +269,7 @@ fn what_is_not_known_is_told() {
     assert!(reasons.contains("(1% was asked)"), "{reasons}");
 }
 
-/// Where a run ends does not depend on how it is divided.
+/// Where a run ends does not depend on how it is divided, nor on breaks.
 #[test]
 fn partitions_do_not_change_where_a_run_ends() {
     let mut spec = dragonfly("{ ugal = {} }", "{ adversarial = { offset = 1 } }", 0.2);
@@ -281,7 +279,7 @@ fn partitions_do_not_change_where_a_run_ends() {
     let of = |partitions| {
         let options =
             RunOptions { partitions: Some(partitions), threads: 2, ..RunOptions::default() };
-        simulation.run(&options, &mut |_| ControlFlow::Continue(())).unwrap()
+        support::interrupted(&simulation, &options, (partitions as u64, 40)).unwrap()
     };
     let one = of(1);
     assert!(one.stopping.unwrap().reached, "{:?}", one.stopping);

@@ -9,8 +9,10 @@ use crate::kernel::core::grant::Grant;
 use crate::kernel::core::mail::Signal;
 use crate::kernel::core::ports::{Output, OutputRequest, PortKind};
 use crate::kernel::model::Model;
+use serde::{Deserialize, Serialize};
 
 /// Each book is kept if the run asks for it.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct AllBooks {
     occupancy: Option<Box<Occupancy>>,
     dependencies: Option<Box<Observed>>,

@@ -4,6 +4,7 @@
 //! first depend on the second. If no run can close a cycle of such dependencies, no set of packets
 //! can wait for each other (Dally and Seitz 1987).
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 use petgraph::algo::tarjan_scc;
@@ -20,7 +21,7 @@ pub(crate) type Channel = (u32, u16, Option<u8>);
 type Turn = (u32, (u16, u8), (u16, u8));
 
 /// Turns taken in one partition.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Observed {
     turns: BTreeSet<Turn>,
 }

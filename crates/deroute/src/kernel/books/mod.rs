@@ -18,9 +18,10 @@ use super::core::mail::Signal;
 use super::core::ports::OutputRequest;
 use super::model::Model;
 use crate::ids::Cycle;
+use crate::state::State;
 
 /// What is kept of a partition.
-pub(crate) trait Books: Sized + Send {
+pub(crate) trait Books: State + Sized + Send {
     /// It is noted which heads have been looked at, and what inputs sent last; routing agents may watch queues
     /// and packets.
     const KEPT: bool;

@@ -9,8 +9,10 @@ use crate::kernel::core::grant::Grant;
 use crate::kernel::core::mail::Signal;
 use crate::kernel::core::ports::OutputRequest;
 use crate::kernel::model::Model;
+use serde::{Deserialize, Serialize};
 
 /// Nothing.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct NoBooks;
 
 impl Books for NoBooks {

@@ -7,8 +7,10 @@ use crate::kernel::core::ports::OutputRequest;
 use crate::kernel::core::wheel::Wheel;
 use crate::kernel::model::Model;
 use crate::spec::Sensing;
+use serde::{Deserialize, Serialize};
 
 /// Lengths of the queues of a partition, neighbouring ports side by side.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Occupancy {
     sensing: Sensing,
     /// Phits that count, for VC 0 of every port, for VC 1 of every port, ...

@@ -9,8 +9,10 @@ use crate::kernel::core::mail::Signal;
 use crate::kernel::core::packet::BufferId;
 use crate::kernel::core::ports::{Link, Output, OutputRequest, PortKind};
 use crate::kernel::model::Model;
+use serde::{Deserialize, Serialize};
 
 /// Credits, or pauses.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct AnyControl {
     credits: AnyCredits,
     pause: Option<Box<Pause>>,

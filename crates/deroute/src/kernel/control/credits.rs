@@ -7,8 +7,10 @@ use crate::kernel::core::Core;
 use crate::kernel::core::mail::Signal;
 use crate::kernel::core::ports::{Link, Output, OutputRequest};
 use crate::kernel::model::Model;
+use serde::{Deserialize, Serialize};
 
 /// Every VC has a buffer of its own.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Credits;
 
 impl Control for Credits {
@@ -51,6 +53,7 @@ impl Control for Credits {
 }
 
 /// VCs may share memory beyond their own buffers.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct AnyCredits {
     sharing: Option<Box<Sharing>>,
 }

@@ -7,9 +7,10 @@
 use crate::control::{PauseLimits, Threshold};
 use crate::kernel::core::Core;
 use crate::kernel::model::Model;
+use serde::{Deserialize, Serialize};
 
 /// The shared memory of a switch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Pool {
     size: u32,
     used: u32,
@@ -18,6 +19,7 @@ struct Pool {
 }
 
 /// The shared memory of all switches of a partition.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Memory {
     /// By router.
     pools: Vec<Pool>,

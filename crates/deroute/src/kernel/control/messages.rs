@@ -3,6 +3,7 @@
 //!
 //! What the receiver has to say is decided at the end of a cycle, inputs in ascending order.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use crate::control::MessagePlan;
@@ -15,13 +16,14 @@ use crate::kernel::model::Model;
 use crate::rng::{Owner, Stream};
 
 /// What was recorded of an input port over the whole run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MessageRecord {
     pub(crate) sent: u64,
     pub(crate) lost: u64,
 }
 
 /// The receiving ends of the links of a partition.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Messages {
     vcs: usize,
     /// Phits that have left the buffer of each VC of each input and that its sender does not know of, `vcs` for each.

@@ -18,9 +18,10 @@ use super::core::packet::BufferId;
 use super::core::ports::{Link, Output, OutputRequest};
 use super::model::Model;
 use crate::ids::Cycle;
+use crate::state::State;
 
 /// A flow control: one half of it at each end of a link.
-pub(crate) trait Control: Sized + Send {
+pub(crate) trait Control: State + Sized + Send {
     /// For the ports of a partition.
     fn new(model: &Model, core: &Core) -> Self;
 

@@ -4,6 +4,7 @@
 //! receiver has to say is decided at the end of a cycle, inputs and their VCs in ascending order, so that the order
 //! of events within a cycle is irrelevant.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use super::memory::Memory;
@@ -56,7 +57,7 @@ impl PauseFrame {
 }
 
 /// What was recorded of an input port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PauseRecord {
     /// Frames that told the sender to be silent, and all frames, over the whole run.
     pub(crate) stops: u32,
@@ -69,6 +70,7 @@ pub(crate) struct PauseRecord {
 }
 
 /// The state of both ends of all links of a partition.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Pause {
     vcs: usize,
     /// Phits in the buffers of each VC of each input, `vcs` for each.

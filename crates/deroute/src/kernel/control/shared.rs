@@ -8,8 +8,10 @@
 
 use crate::kernel::core::ports::Output;
 use crate::kernel::model::Model;
+use serde::{Deserialize, Serialize};
 
 /// What has been taken at the other ends of the links.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Sharing {
     /// Phits that each VC of each output has taken, `vcs` for each output.
     used: Vec<u32>,

@@ -4,9 +4,10 @@
 use crate::ids::{Cycle, HostId, PortId, RouterId};
 use crate::workload::matching::Pattern;
 use crate::workload::process::Kind;
+use serde::{Deserialize, Serialize};
 
 /// What a packet carries.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Cargo {
     /// Host that sent it; of a notification the one that it is for.
     pub(crate) source: HostId,
@@ -21,7 +22,7 @@ pub(crate) struct Cargo {
 }
 
 /// What a packet is a part of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum PartOf {
     /// The synthetic traffic.
     Traffic,
@@ -34,7 +35,7 @@ pub(crate) enum PartOf {
 }
 
 /// What a host is told of packets that it sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Notice {
     /// Router and port of its destination.
     pub(crate) to: (RouterId, PortId),
@@ -44,7 +45,7 @@ pub(crate) struct Notice {
 }
 
 /// What it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Told {
     /// How much too long a queue was: 1 to 63.
     Feedback(u8),
@@ -55,7 +56,7 @@ pub(crate) enum Told {
 }
 
 /// Which of the packets of a host it is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Numbered {
     /// Its stream; [`NONE`](super::packet::NONE) if it is of the other traffic.
     pub(crate) stream: u32,
@@ -66,7 +67,7 @@ pub(crate) struct Numbered {
 }
 
 /// A part of a message.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Fragment {
     /// What its message is to the protocol.
     pub(crate) kind: Kind,
@@ -91,6 +92,7 @@ impl Cargo {
 }
 
 /// A pool of things with small handles, reused last in, first out.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Slab<T> {
     slots: Vec<T>,
     free: Vec<u32>,

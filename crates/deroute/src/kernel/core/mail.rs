@@ -3,6 +3,7 @@
 use super::cargo::Cargo;
 use super::packet::Flight;
 use crate::ids::Cycle;
+use serde::{Deserialize, Serialize};
 
 /// Events for another partition.
 #[derive(Default)]
@@ -22,7 +23,7 @@ impl Mail {
 
 /// What the receiving end of a link tells the sending one: an output port (26 bits), a VC (6 bits), and the
 /// flow control's own 32 bits, which for credits are phits.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Signal(u64);
 
 impl Signal {

@@ -21,6 +21,7 @@ use crate::ids::{Cycle, PortId, RouterId};
 use crate::probe::PathKind;
 use crate::probe::collect::Collector;
 use crate::routing;
+use crate::state::{State, state};
 
 /// Routers, ports, queues, packets and hosts of a partition, and the events that wait for their time.
 pub(crate) struct Core {
@@ -57,6 +58,12 @@ pub(crate) struct Core {
     pub(crate) collector: Collector,
     /// Packets injected in the measurement: `[router][path kind]`.
     pub(crate) paths: Vec<[u32; PathKind::ALL.len()]>,
+}
+
+impl State for Core {
+    state! { keep now, routers, inputs, outputs, queues, credits, hosts, queued, pool, arrivals, signals, wakeups,
+        generations, collector, paths;
+    leave model, index, first_router, exceeds_cache, periods, outbox; }
 }
 
 impl Core {

@@ -2,12 +2,13 @@
 
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::routing::Header;
+use serde::{Deserialize, Serialize};
 
 /// End of a list.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// A packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Packet {
     pub(crate) generated: Cycle,
     /// The hosts' own: the cycle of the first grant, or a handle of the packet's cargo.
@@ -28,7 +29,7 @@ impl Default for Packet {
 }
 
 /// A packet in a queue: half a cache line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(32))]
 pub(crate) struct Slot {
     pub(crate) packet: Packet,
@@ -39,7 +40,7 @@ pub(crate) struct Slot {
 }
 
 /// A packet on its way to an input buffer: half a cache line.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[repr(align(32))]
 pub(crate) struct Flight {
     pub(crate) packet: Packet,
@@ -49,7 +50,7 @@ pub(crate) struct Flight {
 }
 
 /// A VC of an input port: 26 bits for the port in its partition, and 6 for the VC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BufferId(u32);
 
 impl BufferId {
@@ -73,6 +74,7 @@ const _: () = assert!(size_of::<Slot>() == 32 && size_of::<Flight>() == 32);
 
 /// Packets in the queues of one partition. Slots are reused last in, first out, so that few stay
 /// in the cache.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Pool {
     slots: Vec<Slot>,
     free: u32,

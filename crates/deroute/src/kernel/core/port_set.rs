@@ -1,12 +1,13 @@
 //! Sets of the ports of a partition.
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use super::fetch::members;
 use super::ports::LeadsTo;
 
 /// Ports, one bit each.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct PortSet {
     words: Vec<u64>,
     /// Bit i: one of the words i, i + 64, i + 128, ... may not be empty, so that few ports are found quickly.
@@ -77,7 +78,7 @@ impl PortSet {
 
 /// Outputs that are requested, those that lead to the same kind of place side by side: what is done for one is then done for
 /// many, and branches are predictable.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Requested {
     outputs: Box<[u32]>,
     /// Where those of each kind are.

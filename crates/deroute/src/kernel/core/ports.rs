@@ -5,9 +5,10 @@ use crate::ids::{Cycle, HostId, RouterId};
 use crate::rng::Stream;
 use crate::routing::Hop;
 use crate::traffic::Source;
+use serde::{Deserialize, Serialize};
 
 /// One direction of a port: a buffer per VC. One cache line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(crate) struct Input {
     /// Until this cycle the crossbar reads a packet from the port.
@@ -38,7 +39,7 @@ pub(crate) struct Input {
 }
 
 /// The other end of a port.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Link {
     pub(crate) partition: u32,
     /// Port in that partition; for a host port, the host in this partition.
@@ -46,7 +47,7 @@ pub(crate) struct Link {
     pub(crate) latency: Cycle,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum PortKind {
     Host,
     Link,
@@ -54,7 +55,7 @@ pub(crate) enum PortKind {
 }
 
 /// Where an output leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum LeadsTo {
     /// A host, or nowhere.
     Host,
@@ -69,7 +70,7 @@ impl LeadsTo {
 }
 
 /// A queue of packets, and the output that its head requests.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Queue {
     pub(crate) head: u32,
     pub(crate) tail: u32,
@@ -77,7 +78,7 @@ pub(crate) struct Queue {
 }
 
 /// The output that a packet requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OutputRequest {
     /// Phits of the packet.
     pub(crate) size: u16,
@@ -114,7 +115,7 @@ impl Queue {
 }
 
 /// The other direction of a port: a buffer that its VCs share, and a link. One cache line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(crate) struct Output {
     /// Until this cycle the crossbar writes a packet to the port.
@@ -169,6 +170,7 @@ impl Output {
 
 const _: () = assert!(size_of::<Input>() == 64 && size_of::<Output>() == 64);
 
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Router {
     pub(crate) id: RouterId,
     pub(crate) port_base: u32,
@@ -177,6 +179,7 @@ pub(crate) struct Router {
 }
 
 /// One cache line.
+#[derive(Serialize, Deserialize)]
 #[repr(align(64))]
 pub(crate) struct Host {
     pub(crate) id: HostId,

@@ -4,6 +4,7 @@
 //! nothing is allocated once the pool has reached its working size. What is looked at to find a place
 //! for an event is dense: four bytes for each bucket, and four for each chunk.
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use crate::ids::Cycle;
@@ -12,6 +13,7 @@ use crate::ids::Cycle;
 const NONE: u32 = u32::MAX;
 
 /// Events of type `T` in the next `horizon` cycles.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Wheel<T> {
     /// Where the next event of each bucket goes, if the chunk of the event before it has room;
     /// 0 if there is none.
@@ -21,6 +23,7 @@ pub(crate) struct Wheel<T> {
 }
 
 /// A pool of chunks.
+#[derive(Serialize, Deserialize)]
 struct Chunks<T> {
     events: Vec<T>,
     /// For each chunk of a bucket: the end of the one before it, which is full; 0 if there is none. For

@@ -7,6 +7,7 @@ use crate::control::MessagePlan;
 use crate::kernel::core::Core;
 use crate::kernel::core::mail::Signal;
 use crate::kernel::model::Model;
+use crate::state::{State, state};
 
 /// What the hosts of a partition know of the buffers of their routers.
 pub(super) struct HostCredits {
@@ -14,6 +15,10 @@ pub(super) struct HostCredits {
     /// Phits that are free, by host and class.
     left: Vec<u32>,
     classes: usize,
+}
+
+impl State for HostCredits {
+    state! { keep left; leave plan, classes; }
 }
 
 impl HostCredits {

@@ -14,8 +14,10 @@ use crate::kernel::model::Model;
 use crate::probe::limits::LimitRecord;
 use crate::probe::marks::MarkRecord;
 use crate::probe::notices::NoticeRecord;
+use serde::{Deserialize, Serialize};
 
 /// Has no state but the cycle in which the link of each output is free.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Fixed;
 
 /// Space for a packet in an output whose link is known to be free from `link_free` on: a head that would not wait

@@ -10,6 +10,7 @@ use crate::kernel::core::ports::Output;
 use crate::kernel::model::Model;
 use crate::probe::marks::MarkRecord;
 use crate::rng::{Owner, Stream};
+use crate::state::{State, state};
 
 /// The congestion points of a partition.
 pub(crate) struct Marking {
@@ -28,6 +29,10 @@ pub(super) fn streams(core: &Core) -> Vec<Stream> {
         Stream::new(core.model.times.seed, Owner::Port(router.id, local))
     };
     core.outputs.iter().enumerate().map(stream).collect()
+}
+
+impl State for Marking {
+    state! { keep streams, records; leave plan, classes; }
 }
 
 impl Marking {

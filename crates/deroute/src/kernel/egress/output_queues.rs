@@ -10,6 +10,8 @@ use crate::kernel::core::port_set::PortSet;
 use crate::kernel::core::ports::{OutputRequest, PortKind};
 use crate::kernel::core::wheel::Wheel;
 use crate::kernel::model::{EgressModel, Model};
+use crate::state::{State, state};
+use serde::{Deserialize, Serialize};
 
 /// What waits at each output, and at each link of a host after them, and when they are to be looked at.
 pub(super) struct OutputQueues {
@@ -30,7 +32,7 @@ pub(super) struct OutputQueues {
 }
 
 /// An output, or the link of a host.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Port {
     /// Its first queue.
     pub(super) queues: u32,
@@ -53,7 +55,7 @@ pub(super) struct Port {
 }
 
 /// A queue of an output: first and last packet, its phits, and when the first may leave.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Fifo {
     pub(super) head: u32,
     pub(super) tail: u32,
@@ -62,7 +64,7 @@ pub(super) struct Fifo {
 }
 
 /// A packet in a queue: what it has requested of its output, and where its memory is that it gives back when it leaves.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Waiting {
     pub(super) vc: u8,
     hop_position: u8,
@@ -93,6 +95,10 @@ impl Waiting {
     pub(super) fn let_go(&mut self) {
         self.held = BufferId::NOWHERE;
     }
+}
+
+impl State for OutputQueues {
+    state! { keep ports, fifos, waiting, turns, schedulable, wakeups; leave plan, outputs, count; }
 }
 
 impl OutputQueues {

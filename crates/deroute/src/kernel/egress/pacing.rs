@@ -3,6 +3,7 @@
 //! The packets of a flow with a limiter wait in a queue of their own. One of each queue at a time is put before all
 //! others that wait for the link of the host, when its time has come, and after it one of those has its turn.
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -16,6 +17,7 @@ use crate::kernel::model::Model;
 use crate::probe::limits::LimitRecord;
 use crate::reaction::{RateLimiter, ReactionPlan};
 use crate::rng::{Owner, Stream};
+use crate::state::{State, state};
 
 /// The limiters of the hosts of a partition.
 pub(super) struct Pacing {
@@ -28,6 +30,7 @@ pub(super) struct Pacing {
     record: LimitRecord,
 }
 
+#[derive(Serialize, Deserialize)]
 struct PacedHost {
     flows: BTreeMap<FlowId, Flow>,
     rng: Stream,
@@ -45,6 +48,7 @@ struct PacedHost {
 type FlowId = (u8, u32, u16);
 
 /// A flow with a limiter, and the queue of its packets.
+#[derive(Serialize, Deserialize)]
 struct Flow {
     limiter: RateLimiter,
     head: u32,
@@ -57,7 +61,7 @@ struct Flow {
 }
 
 /// What happens at a host, in this order within a cycle.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum Event {
     /// A notification is there.
     Heard { flow: FlowId, feedback: u8 },
@@ -72,6 +76,10 @@ impl Flow {
     fn due(&self, period: f64) -> f64 {
         self.last + f64::from(self.size) * period / self.limiter.rate()
     }
+}
+
+impl State for Pacing {
+    state! { keep hosts, events, record; leave plan, period; }
 }
 
 impl Pacing {

@@ -31,6 +31,7 @@ use crate::probe::marks::MarkRecord;
 use crate::probe::notices::NoticeRecord;
 use crate::probe::retry::RetryRecord;
 use crate::routing::Injection;
+use crate::state::{State, state};
 
 /// The outputs of a partition, and the links of its hosts after them.
 pub(crate) struct Queued {
@@ -56,6 +57,10 @@ fn ready(core: &Core, grant: &Grant) -> Cycle {
     let (from, to) = (core.period(grant.input), core.period(grant.out));
     let last = u32::from(grant.request.size) * from.saturating_sub(to);
     core.now.max(grant.arrival + last) + core.model.pipeline
+}
+
+impl State for Queued {
+    state! { keep queues, silences; each retry, credits, marking, sampling, pacing; leave due, candidates; }
 }
 
 impl Egress for Queued {

@@ -3,6 +3,7 @@
 //! A frame that breaks costs its sender the time until it is told, in which all that it sends is in vain: that frame stays at
 //! the head of its queue, and nothing leaves for good until the answer has come. Flow control does not wait for that.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use super::output_queues::OutputQueues;
@@ -15,6 +16,7 @@ use crate::probe::retry::RetryRecord;
 use crate::rng::{Owner, Stream};
 
 /// The sender of a link with errors.
+#[derive(Serialize, Deserialize)]
 struct Sender {
     plan: RetryPlan,
     stream: Stream,
@@ -27,6 +29,7 @@ struct Sender {
 }
 
 /// The senders of a partition: outputs, and hosts with links of their own after them.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Retry {
     senders: Vec<Option<Sender>>,
 }

@@ -14,6 +14,8 @@ use crate::kernel::model::{EgressModel, Model};
 use crate::probe::notices::NoticeRecord;
 use crate::rng::Stream;
 use crate::routing::Made;
+use crate::state::{State, state};
+use serde::{Deserialize, Serialize};
 
 /// The congestion points of a partition.
 pub(super) struct Sampling {
@@ -28,7 +30,7 @@ pub(super) struct Sampling {
 }
 
 /// The queue of a class at a port.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Point {
     /// Phits, packets or cycles until the next sample.
     left: f64,
@@ -48,6 +50,10 @@ pub(super) struct Found {
     pub(super) feedback: u8,
     /// The place of the victim in the pool.
     pub(super) victim: u32,
+}
+
+impl State for Sampling {
+    state! { keep streams, points; leave plan, classes, told; }
 }
 
 impl Sampling {

@@ -5,6 +5,7 @@
 //! Shreedhar and Varghese, SIGCOMM 1995.
 
 use crate::spec::{ClassSchedule, ServiceClasses};
+use serde::{Deserialize, Serialize};
 
 /// How the classes of service share a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,7 @@ impl Schedule {
 }
 
 /// The turns of the classes at all outputs.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Turns {
     classes: usize,
     /// By output and class, the queue that comes first among its queues.

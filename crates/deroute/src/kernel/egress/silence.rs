@@ -3,6 +3,7 @@
 use crate::ids::Cycle;
 use crate::kernel::core::Core;
 use crate::kernel::model::Model;
+use serde::{Deserialize, Serialize};
 
 /// The silence of a queue in the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub(crate) struct SilenceRecord {
 }
 
 /// Bins of a record: the first cycle, their width and their number.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SilenceBins {
     pub(crate) start: Cycle,
     pub(crate) width: Cycle,
@@ -22,7 +23,7 @@ pub(crate) struct SilenceBins {
 }
 
 /// When a queue was told to be silent.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Silence {
     since: Cycle,
     until: Cycle,
@@ -31,6 +32,7 @@ struct Silence {
 }
 
 /// All queues.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Silences {
     /// Of so many queues, once one of them has been told anything.
     count: usize,
@@ -73,7 +75,7 @@ impl Silences {
     /// Records bins from now on.
     pub(super) fn record_bins(&mut self, bins: SilenceBins) {
         self.bins = bins;
-        self.binned = vec![Vec::new(); self.count];
+        self.binned.resize(self.count, Vec::new());
     }
 
     /// A queue falls silent.
@@ -94,6 +96,7 @@ impl Silences {
     /// Forgets what was measured.
     pub(super) fn forget(&mut self) {
         self.queues.iter_mut().for_each(|queue| queue.measured = 0);
+        self.binned.iter_mut().for_each(Vec::clear);
     }
 
     /// When a queue fell silent last.

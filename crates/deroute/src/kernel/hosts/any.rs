@@ -14,6 +14,7 @@ use crate::probe::collect::Delivery;
 use crate::probe::entropies::EntropyRecord;
 use crate::probe::order::OrderRecord;
 use crate::probe::streams::StreamRecord;
+use crate::state::{State, state};
 
 /// Hosts that know of packets when they left, and where there is a workload, a stream or a notification all that their cargo says.
 pub(crate) struct AnyHosts {
@@ -29,6 +30,10 @@ pub(crate) struct Loaded {
     /// What they tell the sources of packets, and the entropies of those that they send.
     receivers: Option<Receivers>,
     entropies: Option<Entropies>,
+}
+
+impl State for Loaded {
+    state! { keep cargo; each interfaces, streams, receivers, entropies; }
 }
 
 impl Loaded {
@@ -59,6 +64,10 @@ impl Loaded {
             _ => record(&packet),
         }
     }
+}
+
+impl State for AnyHosts {
+    state! { each loaded; }
 }
 
 impl Hosts for AnyHosts {

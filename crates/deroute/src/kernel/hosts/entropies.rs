@@ -1,5 +1,6 @@
 //! The entropies that hosts give packets.
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -12,6 +13,7 @@ use crate::kernel::model::Model;
 use crate::probe::entropies::EntropyRecord;
 use crate::rng::{Owner, Stream, mix};
 use crate::routing::Memo;
+use crate::state::{State, state};
 
 /// Most entropies that are kept for a destination.
 const MOST: usize = 16;
@@ -33,7 +35,7 @@ pub(crate) struct Entropies {
 }
 
 /// Entropies that are kept, the oldest first.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Ring {
     values: [u16; MOST],
     first: u8,
@@ -56,6 +58,10 @@ impl Ring {
         self.first = (self.first + 1) % MOST as u8;
         Some(value)
     }
+}
+
+impl State for Entropies {
+    state! { keep streams, kept, returning, record; leave plan, seed; }
 }
 
 impl Entropies {

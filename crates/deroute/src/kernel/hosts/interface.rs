@@ -1,5 +1,6 @@
 //! The interface of a host: what its ranks have sent, and what has come for them.
 
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::ids::{Cycle, HostId};
@@ -10,7 +11,7 @@ use crate::workload::process::{Descriptor, Kind, Process, Services};
 use crate::workload::{Assembly, Job, Seat};
 
 /// A message that is being cut.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Outgoing {
     pub(super) descriptor: Descriptor,
     pub(super) to: HostId,
@@ -22,7 +23,7 @@ pub(super) struct Outgoing {
 }
 
 /// Something that a rank is told of in a cycle.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct News {
     /// Interface, and which of its ranks.
     pub(super) nic: u32,
@@ -31,7 +32,7 @@ pub(super) struct News {
     pub(super) what: What,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum What {
     /// A message begins to arrive.
     Begins { key: Pattern, sequence: u32 },
@@ -42,6 +43,7 @@ pub(super) enum What {
 }
 
 /// A rank of a host.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Worker {
     pub(crate) seat: Seat,
     pub(crate) process: Process,
@@ -50,6 +52,7 @@ pub(crate) struct Worker {
 }
 
 /// The interface of one host, and the ranks behind it.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Interface {
     /// Index in `Core::hosts`.
     pub(super) host: u32,

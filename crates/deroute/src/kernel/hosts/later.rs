@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::Cycle;
 
 /// Something that is to be scheduled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Item {
     /// A host, by its index, whose rank goes on.
     Host(u32),
@@ -14,6 +16,7 @@ pub(super) enum Item {
 }
 
 /// Items in order of their cycles.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Later {
     items: BTreeSet<(Cycle, Item)>,
     /// The cycle of the first of them.

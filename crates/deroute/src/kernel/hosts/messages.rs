@@ -15,6 +15,7 @@ use crate::kernel::model::Model;
 use crate::probe::collect::Delivery;
 use crate::probe::messages::{Message, Record};
 use crate::routing::Header;
+use crate::state::{State, state};
 use crate::workload::matching::Envelope;
 use crate::workload::process::{Descriptor, Kind, Process};
 use crate::workload::{Job, Jobs, Placed, Seat};
@@ -32,6 +33,10 @@ pub(crate) struct Interfaces {
     wildcards: Box<[bool]>,
     /// What each job has done here.
     pub(crate) records: Vec<Record>,
+}
+
+impl State for Interfaces {
+    state! { keep nics, arrivals, news, later, records; leave of_hosts, wildcards; }
 }
 
 impl Interfaces {

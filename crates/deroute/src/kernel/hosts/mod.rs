@@ -29,12 +29,13 @@ use crate::probe::collect::Delivery;
 use crate::probe::entropies::EntropyRecord;
 use crate::probe::order::OrderRecord;
 use crate::probe::streams::StreamRecord;
+use crate::state::State;
 
 /// A packet that leaves its host for an input buffer of a router.
 pub(crate) type Entering = (Packet, BufferId);
 
 /// The hosts of a partition.
-pub(crate) trait Hosts: Sized + Send {
+pub(crate) trait Hosts: State + Sized + Send {
     /// Packets may be notifications, which are no traffic.
     const NOTIFY: bool;
     /// They may run ranks.

@@ -13,8 +13,10 @@ use crate::probe::entropies::EntropyRecord;
 use crate::probe::order::OrderRecord;
 use crate::probe::streams::StreamRecord;
 use crate::routing::Header;
+use serde::{Deserialize, Serialize};
 
 /// Nothing but synthetic traffic: a packet's word is the cycle in which it left its injection queue.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Open;
 
 /// Generates a packet of the synthetic traffic, if it is time and if the injection queue has room.

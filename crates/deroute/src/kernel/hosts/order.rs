@@ -1,5 +1,6 @@
 //! Receiving hosts: in which order packets arrive, and, where they put them in order, what waits for that.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::ids::Cycle;
@@ -11,7 +12,7 @@ use crate::probe::order::{Arrival, OrderRecord};
 type Way = (u32, u32, u32);
 
 /// A packet that has arrived.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Arrived {
     pub(super) sample: Delivery,
     /// Cycles that it would have taken, had it never waited.
@@ -28,7 +29,7 @@ impl Arrived {
 }
 
 /// Packets of a way.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct Course {
     /// Number after that of the latest packet that has arrived.
     latest: u32,
@@ -39,7 +40,7 @@ struct Course {
 }
 
 /// What a host holds.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Buffer {
     phits: u32,
     /// They are so many since then.
@@ -47,6 +48,7 @@ struct Buffer {
 }
 
 /// The packets that arrive in a partition.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Order {
     courses: BTreeMap<Way, Course>,
     /// Phits that a host can hold, if hosts put packets in order.

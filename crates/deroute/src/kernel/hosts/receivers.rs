@@ -12,6 +12,7 @@ use crate::kernel::model::Model;
 use crate::notification::{NotificationPlan, Tells};
 use crate::probe::collect::Delivery;
 use crate::routing::Header;
+use crate::state::{State, state};
 
 /// A flow that a host, by its index, receives: its source and its class.
 type FlowId = (u32, u32, u8);
@@ -25,6 +26,10 @@ pub(crate) struct Receivers {
     /// When each flow was told of a mark.
     told: BTreeMap<FlowId, Cycle>,
     due: BinaryHeap<Reverse<Reply>>,
+}
+
+impl State for Receivers {
+    state! { keep told, due; leave plan; }
 }
 
 impl Receivers {

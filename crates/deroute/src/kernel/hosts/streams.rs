@@ -1,6 +1,7 @@
 //! Hosts in runs with streams: each of their processes, that of the other traffic and one for each stream, is a
 //! generator of its own.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::Entering;
@@ -19,6 +20,7 @@ use crate::routing::Header;
 use crate::traffic::{Source, Workload};
 
 /// Who generates a kind of packets at a host.
+#[derive(Serialize, Deserialize)]
 struct Generator {
     /// Index in `Core::hosts`.
     host: u32,
@@ -33,6 +35,7 @@ struct Generator {
 }
 
 /// The generators of a partition, and what has arrived.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Streams {
     generators: Vec<Generator>,
     wheel: Wheel<u32>,

@@ -13,8 +13,10 @@ use crate::kernel::core::packet::{Flight, NONE};
 use crate::kernel::core::ports::{Input, OutputRequest, Queue};
 use crate::kernel::machine::{Datapath, Egress, Machine, Matching};
 use crate::kernel::model::Model;
+use serde::{Deserialize, Serialize};
 
 /// The state of all switches of a partition.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Islip {
     iterations: u8,
     switches: Vec<Switch>,
@@ -38,7 +40,7 @@ pub(crate) struct Islip {
 }
 
 /// An input and an output that have been matched: the head of a VOQ crosses the switch.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Crossing {
     router: u32,
     /// In `Core::queues`.
@@ -53,7 +55,7 @@ struct Crossing {
 }
 
 /// Where the sets of a switch are.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Switch {
     /// First word of its first set.
     first: u32,
@@ -100,7 +102,7 @@ impl Switch {
 }
 
 /// What iSLIP knows of a port.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Port {
     /// Output that the input accepts first, or the number of ports, which is the first one again.
     pointer: u16,

@@ -7,9 +7,10 @@ use crate::kernel::core::fetch::touch;
 use crate::kernel::core::packet::BufferId;
 use crate::kernel::core::ports::OutputRequest;
 use crate::kernel::machine::{Datapath, Machine};
+use serde::{Deserialize, Serialize};
 
 /// A packet that has arrived and is yet to be routed.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Arrival {
     pub(crate) port: u32,
     pub(crate) packet: u32,
@@ -19,7 +20,7 @@ pub(crate) struct Arrival {
 }
 
 /// What packets in queues request, and those that have just arrived.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct OnArrival {
     /// By the packet's place in the pool.
     pub(crate) decided: Vec<OutputRequest>,

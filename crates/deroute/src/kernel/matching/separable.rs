@@ -15,9 +15,11 @@ use crate::kernel::model::Model;
 use crate::routing::{Injection, Watches};
 use crate::spec::{Arbiter, Pointer};
 use crate::switch::Crossbar;
+use serde::{Deserialize, Serialize};
 use std::hint::select_unpredictable;
 
 /// The state of all switches of a partition.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Separable {
     /// Input ports that are to be looked at in this cycle.
     schedulable: PortSet,
@@ -30,6 +32,7 @@ pub(crate) struct Separable {
 }
 
 /// What has been requested in a round.
+#[derive(Serialize, Deserialize)]
 struct Requests {
     by_age: bool,
     /// Heads keep what they have decided: they do not reconsider, nor take the VC that is emptiest, nor wait for

@@ -5,11 +5,13 @@ use crate::kernel::inspect::Inspect;
 use crate::kernel::model::Model;
 use crate::outcome::AgentSeries;
 use crate::spec::SpecError;
+use serde::{Deserialize, Serialize};
 
 /// Values in a record, at most: 128 MB.
 const MOST_VALUES: u64 = 1 << 24;
 
 /// What has been sampled so far.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Samples {
     series: AgentSeries,
     first: Cycle,

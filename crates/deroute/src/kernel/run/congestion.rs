@@ -18,6 +18,7 @@
 //! Garcia et al., HiPEAC 2005 (trees); Jurczyk and Schwederski 1996 (high-order head-of-line blocking); both
 //! as Rocher-Gonzalez et al. 1 tell of them.
 
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{Cycle, PortId, RouterId, VcId};
@@ -35,6 +36,7 @@ use crate::topology::Peer;
 const MOST_SAMPLES: u64 = 10_000;
 
 /// What has been sampled so far.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Samples {
     series: CongestionSeries,
     first: Cycle,

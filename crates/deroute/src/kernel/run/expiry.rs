@@ -1,7 +1,6 @@
 //! Pauses that end by themselves, told by a receiver that says nothing more.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use super::Running;
 use crate::ids::Cycle;
@@ -28,9 +27,8 @@ fn busy(phit: u32, quanta: u32) -> (Running<Ethernet>, usize) {
          [run]\nwarmup = 0\nmeasure = 1_000_000\n"
     ));
     let simulation = spec.map(|spec| Simulation::build(&spec));
-    let model = Arc::clone(&simulation.expect("a spec").expect("a network").model);
-    let mut network = Running::<Ethernet>::new(&model, &RunOptions::default(), false);
-    network.open(0);
+    let Simulation { spec, model } = simulation.expect("a spec").expect("a network");
+    let network = Running::<Ethernet>::begin((&spec, &model), &RunOptions::default());
     let outputs = &network.partitions[0].path.core.outputs;
     let link = outputs.iter().position(|output| output.kind == PortKind::Link);
     (network, link.expect("a link"))
@@ -41,8 +39,8 @@ fn departure(network: &mut Running<Ethernet>, link: usize) -> Cycle {
     let sent = |network: &Running<Ethernet>| network.partitions[0].path.core.outputs[link].sent;
     let before = sent(network);
     while sent(network) == before {
-        let to = network.now + 1;
-        let done = network.advance(to, to.into(), &mut |_| ControlFlow::Continue(()));
+        network.leg.to = network.now + 1;
+        let done = network.advance(&mut |_| ControlFlow::Continue(()));
         done.expect("nothing stops it");
     }
     network.now - 1

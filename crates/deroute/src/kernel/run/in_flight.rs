@@ -1,12 +1,13 @@
 //! Packets in the network, counted from time to time while it is measured.
 
 use crate::ids::Cycle;
+use serde::{Deserialize, Serialize};
 
 /// Most counts of a measurement; of one that is long beside a window there are at least half as many.
 const COUNTS: Cycle = 64;
 
 /// Counts at equal steps, from the beginning of the measurement on.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct InFlight {
     next: Cycle,
     step: Cycle,

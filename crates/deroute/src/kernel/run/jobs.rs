@@ -1,15 +1,16 @@
 //! Runs with a workload: from the first cycle until every rank has ended.
 
+use super::legs::{Kind, Leg};
 use super::statistics::{percentiles, ratio};
 use super::{Running, flows, replay};
 use crate::ids::Cycle;
+use crate::kernel::RunError;
 use crate::kernel::hosts::{Hosts, Worker};
 use crate::kernel::inspect::Network;
 use crate::kernel::machine::{Datapath, Machine};
 use crate::kernel::partition::Partition;
-use crate::kernel::{RunError, Watcher};
 use crate::outcome::{JobArrays, JobOutcome, MessageLatency, Messages, WorkloadOutcome};
-use crate::probe::collect::HISTOGRAM_DIGITS;
+use crate::probe::histogram;
 use crate::probe::messages::Record;
 use crate::workload::process::{Activity, Course, Doing};
 use crate::workload::{Job, Jobs};
@@ -18,46 +19,47 @@ use crate::workload::{Job, Jobs};
 const NAMED: usize = 3;
 
 impl<M: Machine> Running<M> {
-    /// Runs until all ranks have ended, or to the limit. The result does not depend on when this
-    /// looks, but is computed then.
-    pub(crate) fn run_jobs(&mut self, watch: &mut Watcher<'_>) -> Result<(), RunError> {
-        let model = std::sync::Arc::clone(&self.model);
-        let Some(jobs) = &model.jobs else { return Ok(()) };
-        self.open(0);
-        let phits = jobs.work().1;
-        while self.now < jobs.limit {
-            self.idle = self.idle_until();
-            // Whole chunks, so that this looks when it would look otherwise.
-            let chunks = (self.idle - self.now) / self.chunk();
-            let to = self.now.saturating_add(chunks.max(1) * self.chunk()).min(jobs.limit);
-            self.advance(to, self.expected(phits), watch)?;
-            let network = self.network();
-            let counts = Counts::of(&network);
-            if counts.sent > counts.received {
-                continue;
-            }
-            if counts.ended == jobs.ranks() {
-                break;
-            }
-            if workers(&network).all(|worker| worker.process.is_stuck()) {
-                return Err(RunError::Deadlock(format!(
-                    "at cycle {} no message is on its way, but {}",
-                    self.now,
-                    waiting(jobs, &network)
-                )));
-            }
+    /// Until the next look at whether all ranks have ended; the result does not depend on when that is.
+    pub(super) fn work(&mut self, jobs: &Jobs) -> Leg {
+        self.idle = self.idle_until();
+        // Whole chunks, so that this looks when it would look otherwise.
+        let chunks = (self.idle - self.now) / self.chunk();
+        let to = self.now.saturating_add(chunks.max(1) * self.chunk()).min(jobs.limit);
+        Leg { kind: Kind::Works, to, of: self.expected(jobs.work().1) }
+    }
+
+    /// Have all ranks ended, or is it the limit?
+    pub(super) fn jobs_end(&self, jobs: &Jobs) -> Result<bool, RunError> {
+        let network = self.network();
+        let counts = Counts::of(&network);
+        if counts.sent > counts.received {
+            return Ok(self.now >= jobs.limit);
         }
+        if counts.ended == jobs.ranks() {
+            return Ok(true);
+        }
+        if workers(&network).all(|worker| worker.process.is_stuck()) {
+            return Err(RunError::Deadlock(format!(
+                "at cycle {} no message is on its way, but {}",
+                self.now,
+                waiting(jobs, &network)
+            )));
+        }
+        Ok(self.now >= jobs.limit)
+    }
+
+    /// All ranks have ended, or it is the limit: the result is computed.
+    pub(super) fn end_jobs(&mut self) {
         // What has been granted the output to its host counts.
         self.partitions.iter_mut().for_each(Partition::finish);
         // Synthetic traffic has gone on until now, messages have not.
-        let end = if model.traffic.is_silent() { makespan(&self.network()) } else { self.now };
+        let end = if self.model.traffic.is_silent() { makespan(&self.network()) } else { self.now };
         for partition in &mut self.partitions {
             let Datapath { core, hosts, .. } = &mut partition.path;
             core.collector.to = end.max(1);
             hosts.open(0, end.max(1));
             hosts.streams_mut().iter_mut().for_each(|stream| stream.collector.to = end.max(1));
         }
-        Ok(())
     }
 
     /// The first cycle in which anything can happen.
@@ -258,7 +260,7 @@ fn messages(total: &Record) -> Messages {
             min: if total.received == total.control { 0 } else { u64::from(total.min) },
             max: most,
             percentiles: percentiles(&total.histogram, most),
-            histogram_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),
+            histogram_error: 10f64.powi(-i32::from(histogram::DIGITS)),
         },
     }
 }

@@ -12,6 +12,7 @@ mod expiry;
 mod flows;
 mod in_flight;
 mod jobs;
+mod legs;
 mod marks;
 mod notices;
 mod pauses;
@@ -24,6 +25,7 @@ mod stopping;
 mod streams;
 mod summary;
 mod verdict;
+mod warmed_up;
 mod watchdog;
 mod windows;
 
@@ -31,43 +33,49 @@ use std::sync::Arc;
 
 use self::division::{Division, divide};
 use self::in_flight::InFlight;
+use self::legs::Leg;
 use self::watchdog::Watchdog;
 use self::windows::Post;
 use super::books::{cycle, describe};
+use super::checkpoint::{self, Heading};
 use super::egress::SilenceBins;
 use super::hosts::Hosts;
 use super::inspect::{Inspect, Network};
 use super::machine::{Datapath, Egress, Machine};
-use super::model::{Model, WarmupTimes};
+use super::model::Model;
 use super::partition::Partition;
 use super::{Progress, RunError, RunOptions, Watcher};
 use crate::ids::Cycle;
 use crate::outcome::{Outcome, Stopping};
 use crate::probe::collect::Bins;
 use crate::spec::Spec;
+use crate::state::{CheckpointError, State, state};
 
 pub(crate) use self::division::partitions;
 
 /// Runs a model on a machine that can.
 pub(crate) fn run<M: Machine>(
-    (spec, model): (&Spec, &Arc<Model>),
+    (spec, model, from): (&Arc<Spec>, &Arc<Model>, Option<&[u8]>),
     options: &RunOptions,
     watch: &mut Watcher<'_>,
 ) -> Result<Outcome, RunError> {
-    let mut network = Running::<M>::new(model, options, spec.checks.dependencies);
-    network.full_checks = spec.checks.full;
-    let warmed_up = if model.jobs.is_some() {
-        network.run_jobs(watch)?;
+    let mut network = match from {
+        None => Running::<M>::begin((spec, model), options),
+        Some(checkpoint) => Running::resume((spec, model), checkpoint, options)?,
+    };
+    loop {
+        network.advance(watch)?;
+        let Some(leg) = network.next_leg()? else { break };
+        network.leg = leg;
+    }
+    if model.jobs.is_some() {
+        network.end_jobs();
         network.audit()?;
-        true
     } else {
-        let warmed_up = network.warm_up(watch)?;
-        network.measure(watch)?;
         network.audit()?;
         network.partitions.iter_mut().for_each(Partition::finish);
-        warmed_up
-    };
-    let mut outcome = summary::outcome(&network, warmed_up, spec.probes.links);
+    }
+    let mut outcome = summary::outcome(&network, spec.probes.links);
     let from = network.partitions[0].path.core.collector.from;
     // The largest record there may be: not copied.
     outcome.queues = network.queues.take().map(|queues| queues.record_from(from));
@@ -76,7 +84,12 @@ pub(crate) fn run<M: Machine>(
 
 /// A network in motion.
 struct Running<M: Machine> {
+    spec: Arc<Spec>,
     model: Arc<Model>,
+    /// What it does at the moment.
+    leg: Leg,
+    /// The warm-up was found to be over, where that is looked for.
+    warmed_up: bool,
     partitions: Vec<Partition<M>>,
     /// First router of each partition, and the total.
     firsts: Vec<u32>,
@@ -86,7 +99,6 @@ struct Running<M: Machine> {
     window: Cycle,
     post: Post,
     now: Cycle,
-    full_checks: bool,
     /// Cycle before which nothing can happen.
     idle: Cycle,
     /// Cycle from which on packets are to be counted again.
@@ -109,10 +121,64 @@ const CHUNK: u32 = 5_000_000;
 /// Cycles between two counts of all packets, which in a large network take as long as some cycles.
 const RECOUNT: Cycle = 1_000;
 
+/// Keeps the state of a run.
+pub(super) trait Keep {
+    /// See [`Progress::checkpoint`].
+    fn checkpoint(&self) -> Result<Vec<u8>, CheckpointError>;
+}
+
+impl<M: Machine> Keep for Running<M> {
+    fn checkpoint(&self) -> Result<Vec<u8>, CheckpointError> {
+        let heading = Heading::new::<M>(&self.spec, &self.model, &self.firsts);
+        checkpoint::pack(&heading, self)
+    }
+}
+
+impl<M: Machine> State for Running<M> {
+    state! {
+        keep leg, warmed_up, now, idle, recount, watchdog, in_flight, samples, trees, queues, stopping;
+        each partitions;
+        leave spec, model, firsts, lookahead, window, post;
+    }
+}
+
 impl<M: Machine> Running<M> {
-    fn new(model: &Arc<Model>, options: &RunOptions, record: bool) -> Self {
+    /// At cycle 0.
+    fn begin((spec, model): (&Arc<Spec>, &Arc<Model>), options: &RunOptions) -> Self {
+        let firsts = partitions(model, &model.port_bases(), options);
+        let mut network = Self::new((spec, model), options, firsts);
+        network.leg = network.first_leg();
+        network
+    }
+
+    /// As it was when the checkpoint was taken.
+    fn resume(
+        (spec, model): (&Arc<Spec>, &Arc<Model>),
+        checkpoint: &[u8],
+        options: &RunOptions,
+    ) -> Result<Self, CheckpointError> {
+        let (heading, state) = checkpoint::unpack(checkpoint)?;
+        heading.check::<M>(spec, model)?;
+        let mut network = Self::new((spec, model), options, heading.firsts);
+        let mut rest = &state[..];
+        network.load(&mut rest)?;
+        if !rest.is_empty() {
+            return Err(CheckpointError::Damaged("there is more than the state of the run".into()));
+        }
+        if heading.measure != model.times.measure {
+            network.measure_anew(heading.measure)?;
+        }
+        Ok(network)
+    }
+
+    /// As the spec says it is before anything happens; `firsts` has the first router of each partition, and the total.
+    fn new(
+        (spec, model): (&Arc<Spec>, &Arc<Model>),
+        options: &RunOptions,
+        firsts: Vec<u32>,
+    ) -> Self {
         let port_bases = model.port_bases();
-        let firsts = partitions(model, &port_bases, options);
+        let record = spec.checks.dependencies;
         let division = Division { model, port_bases: &port_bases, firsts: &firsts };
         let count = firsts.len() as u32 - 1;
         let mut partitions: Vec<_> = (0..count).map(|i| division.build(i, record)).collect();
@@ -124,14 +190,16 @@ impl<M: Machine> Running<M> {
         let window = lookahead_of(&divide(&*model.topology, &finest)).clamp(1, 1_000);
         let lookahead = lookahead_of(&firsts);
         Self {
+            spec: Arc::clone(spec),
             model: Arc::clone(model),
+            leg: Leg::default(),
+            warmed_up: true,
             partitions,
             lookahead,
             window,
             firsts,
             post: Post::new(count as usize, options.threads),
             now: 0,
-            full_checks: false,
             idle: 0,
             recount: 0,
             watchdog: Watchdog::new(model.times.watchdog),
@@ -141,49 +209,6 @@ impl<M: Machine> Running<M> {
             queues: None,
             stopping: None,
         }
-    }
-
-    /// Runs to the end of the warm-up and opens the measurement. Says whether it was reached.
-    fn warm_up(&mut self, watch: &mut Watcher<'_>) -> Result<bool, RunError> {
-        let times = self.model.times;
-        match times.warmup {
-            WarmupTimes::Fixed(warmup) => {
-                self.open(warmup);
-                self.advance(warmup, times.most(), watch)?;
-                Ok(true)
-            }
-            // Its beginning is found while it measures.
-            WarmupTimes::Precise(_) => Ok(true),
-            WarmupTimes::Automatic { interval, limit, growth } => {
-                self.observe(interval, limit);
-                let total = u64::from(limit) + u64::from(times.measure);
-                let mut warmed_up = false;
-                while !warmed_up && self.now < limit {
-                    let step = if growth.is_some() { interval } else { 5 * interval };
-                    let to = self.now.saturating_add(step).min(limit);
-                    self.advance(to, total, watch)?;
-                    let series = self.intervals(interval);
-                    warmed_up = match growth {
-                        None => summary::mser_accepts(&series),
-                        Some(window) => summary::stopped_growing(&series, window),
-                    };
-                }
-                // What was granted before may still be delivered: begin after that.
-                let margin = self.model.delivery().min(1 << 20);
-                self.open(self.now + margin);
-                self.advance(self.now + margin, total, watch)?;
-                Ok(warmed_up)
-            }
-        }
-    }
-
-    fn measure(&mut self, watch: &mut Watcher<'_>) -> Result<(), RunError> {
-        if let WarmupTimes::Precise(asked) = self.model.times.warmup {
-            self.stopping = Some(self.measure_until_known(asked, watch)?);
-            return Ok(());
-        }
-        let end = self.partitions[0].path.core.collector.to;
-        self.advance(end, u64::from(end), watch)
     }
 
     /// Measures from cycle `from` on.
@@ -218,34 +243,14 @@ impl<M: Machine> Running<M> {
         }
     }
 
-    /// Records the mean latency per interval during the warm-up.
-    fn observe(&mut self, interval: Cycle, limit: Cycle) {
-        for partition in &mut self.partitions {
-            partition.path.core.collector.intervals =
-                Bins::new(0, interval, (limit / interval) as usize);
-        }
-    }
-
-    /// Mean latency of each interval that is over.
-    fn intervals(&self, interval: Cycle) -> Vec<f64> {
-        let mut bins = Bins::default();
-        for partition in &self.partitions {
-            bins.merge(&partition.path.core.collector.intervals);
-        }
-        let complete = (self.now / interval) as usize;
-        let all = bins.bins().iter().take(complete);
-        // Intervals without a delivery say nothing about the latency.
-        let full = all.filter(|sums| sums.packets > 0);
-        full.map(|sums| sums.latency as f64 / sums.packets as f64).collect()
-    }
-
     /// Cycles between two looks at whether the jobs have ended.
     fn chunk(&self) -> Cycle {
         (CHUNK / self.model.topology.hosts()).clamp(20, 1_000)
     }
 
-    /// Runs to cycle `to`, with the checks on the way.
-    fn advance(&mut self, to: Cycle, of: u64, watch: &mut Watcher<'_>) -> Result<(), RunError> {
+    /// Runs to the end of the leg, with the checks on the way.
+    fn advance(&mut self, watch: &mut Watcher<'_>) -> Result<(), RunError> {
+        let Leg { to, of, .. } = self.leg;
         // Whole windows, which a large network needs to keep what it has fetched.
         let chunk = self.chunk().next_multiple_of(self.window);
         while self.now < to {
@@ -290,7 +295,7 @@ impl<M: Machine> Running<M> {
                 let Self { model, partitions, firsts, watchdog, now, .. } = self;
                 watchdog.look(&network(model, partitions, firsts, *now))?;
             }
-            let progress = Progress { cycle: u64::from(self.now), of };
+            let progress = Progress { cycle: u64::from(self.now), of, run: self };
             if watch(progress).is_break() {
                 return Err(RunError::Interrupted);
             }
@@ -320,7 +325,7 @@ impl<M: Machine> Running<M> {
     fn check(&self) -> Result<(), RunError> {
         let network = self.network();
         checks::conservation(&network)?;
-        if self.full_checks {
+        if self.spec.checks.full {
             checks::full(&network)?;
         }
         Ok(())

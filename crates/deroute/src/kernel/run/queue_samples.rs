@@ -1,5 +1,6 @@
 //! Samples of the lengths of queues.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::ids::Cycle;
@@ -8,6 +9,7 @@ use crate::kernel::model::{ProbedPort, Queues};
 use crate::outcome::QueueSeries;
 
 /// What has been sampled so far.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Samples {
     series: QueueSeries,
     /// Partition of each port, and its number there.

@@ -4,7 +4,8 @@ use hdrhistogram::Histogram;
 
 use super::precision;
 use crate::outcome::{Latency, Percentile, SeriesColumns};
-use crate::probe::collect::{Bins, Collector, HISTOGRAM_DIGITS, Sums};
+use crate::probe::collect::{Bins, Collector, Sums};
+use crate::probe::histogram;
 
 /// Percentiles that a result lists.
 pub(super) const PERCENTS: [f64; 6] = [1.0, 25.0, 50.0, 95.0, 99.0, 99.9];
@@ -36,7 +37,7 @@ pub(super) fn latency(total: &Collector, ends: bool) -> Latency {
         min: if sums.packets == 0 { 0 } else { u64::from(total.min) },
         max: u64::from(total.max),
         percentiles: percentiles(&total.histogram, u64::from(total.max)),
-        histogram_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),
+        histogram_error: 10f64.powi(-i32::from(histogram::DIGITS)),
     }
 }
 

@@ -4,11 +4,11 @@
 //! counted as delivered already, so each comes a little before the end that the measurement has for now: then it can
 //! still be moved.
 
+use super::Running;
+use super::legs::{Kind, Leg};
 use super::precision::{self, Changes};
 use super::verdict::{FEWEST, FEWEST_TIMES, SATURATION};
-use super::{Running, Watcher};
 use crate::ids::Cycle;
-use crate::kernel::RunError;
 use crate::kernel::hosts::Hosts;
 use crate::kernel::machine::{Datapath, Egress, Machine};
 use crate::kernel::model::{Asked, LEAST, WarmupTimes};
@@ -26,42 +26,57 @@ enum Decision {
 }
 
 impl<M: Machine> Running<M> {
-    /// Measures until the means are known as well as is asked, or to the end.
-    pub(super) fn measure_until_known(
-        &mut self,
-        asked: Asked,
-        watch: &mut Watcher<'_>,
-    ) -> Result<Stopping, RunError> {
-        let margin = self.model.delivery().min(1 << 20);
-        let end = Cycle::try_from(self.model.times.most()).unwrap_or(Cycle::MAX);
+    /// Measures until the means are known as well as is asked, or to the end: until the first look.
+    pub(super) fn first_look(&mut self, asked: Asked) -> Leg {
+        let (margin, end) = self.bounds();
         let usual = || ramp::least(&self.model).clamp(LEAST.into(), end.into()) as Cycle;
         let from = asked.warmup.unwrap_or_else(usual).max(2 * margin).min(end / 2);
-        let mut stopping = Stopping::default();
+        self.stopping = Some(Stopping::default());
         self.open_until(from, from.saturating_mul(2).min(end));
-        loop {
-            let Collector { from, to, .. } = self.partitions[0].path.core.collector;
-            if to == end {
-                self.advance(end, end.into(), watch)?;
-                return Ok(stopping);
+        self.until_look()
+    }
+
+    /// Cycles between a look and the end that the measurement has then, and the last end that it can have.
+    fn bounds(&self) -> (Cycle, Cycle) {
+        let end = Cycle::try_from(self.model.times.most()).unwrap_or(Cycle::MAX);
+        (self.model.delivery().min(1 << 20), end)
+    }
+
+    /// Until the next look, or to the end.
+    fn until_look(&self) -> Leg {
+        let (margin, end) = self.bounds();
+        let Collector { from, to, .. } = self.partitions[0].path.core.collector;
+        let (kind, to) = match to == end {
+            true => (Kind::Measures, end),
+            false => (Kind::Looks, to.saturating_sub(margin).max(from)),
+        };
+        Leg { kind, to, of: end.into() }
+    }
+
+    /// Looks, and says what comes next.
+    pub(super) fn after_look(&mut self, asked: Asked) -> Leg {
+        let (margin, end) = self.bounds();
+        let Collector { from, to, .. } = self.partitions[0].path.core.collector;
+        let decision = self.look(&asked);
+        let stopping = self.stopping.get_or_insert_default();
+        stopping.looks += 1;
+        match decision {
+            Decision::Stop => {
+                stopping.reached = true;
+                return Leg { kind: Kind::Measures, to, of: end.into() };
             }
-            self.advance(to.saturating_sub(margin).max(from), end.into(), watch)?;
-            stopping.looks += 1;
-            match self.look(&asked) {
-                Decision::Stop => {
-                    self.advance(to, end.into(), watch)?;
-                    return Ok(Stopping { reached: true, ..stopping });
-                }
-                Decision::Restart if to <= end / 2 => {
-                    stopping.restarts += 1;
-                    self.forget();
-                    self.open_until(to, 2 * to);
-                }
-                Decision::Restart | Decision::GoOn => {
-                    let longer = ((to - from) / 5).max(2 * margin);
-                    self.extend(to.saturating_add(longer).min(end));
-                }
+            Decision::Restart if to <= end / 2 => {
+                stopping.restarts += 1;
+                self.forget();
+                self.open_until(to, 2 * to);
+            }
+            Decision::Restart | Decision::GoOn => {
+                let longer = ((to - from) / 5).max(2 * margin);
+                self.in_flight.extend(to.saturating_add(longer).min(end));
+                self.extend(to.saturating_add(longer).min(end));
             }
         }
+        self.until_look()
     }
 
     /// What was asked for and is not reached.
@@ -94,8 +109,7 @@ impl<M: Machine> Running<M> {
     }
 
     /// The measurement ends later.
-    fn extend(&mut self, to: Cycle) {
-        self.in_flight.extend(to);
+    pub(super) fn extend(&mut self, to: Cycle) {
         for partition in &mut self.partitions {
             let Datapath { core, hosts, .. } = &mut partition.path;
             core.collector.extend(to);

@@ -4,6 +4,7 @@
 //! credits is a wait for a queue of an output that was told to be silent, and that for the buffer whose receiver
 //! said so. A place is stuck when everything that could make room in it is.
 
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::checks::far_end;
@@ -16,6 +17,7 @@ use crate::kernel::core::ports::{Input, PortKind, Queue};
 use crate::kernel::inspect::{Inspect, Network};
 
 /// Finds packets that wait for each other.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Watchdog {
     patience: Cycle,
     next: Cycle,

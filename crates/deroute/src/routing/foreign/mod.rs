@@ -19,6 +19,7 @@ use super::{
 };
 use crate::ids::{PortId, RouterId, VcId};
 use crate::spec::SpecError;
+use crate::state::state;
 use crate::topology::{Peer, Topology};
 use facts::Facts;
 use rungs::Rungs;
@@ -271,6 +272,8 @@ impl Routing for Agent {
     fn bytes(&self) -> usize {
         8 * usize::from(self.shared.what.words) + self.stride
     }
+
+    state! { keep state; leave shared, first, count, stride, links, fault; }
 }
 
 impl Shared {

@@ -10,6 +10,7 @@ use crate::rng::mix;
 use crate::routing::{
     Header, Hop, Ladder, Memo, RouterView, Routing, Signal, ValiantPhase, Watches,
 };
+use crate::state::state;
 use crate::topology::{Peer, Step, Topology};
 
 /// An entry is the number of a program, and not a port with its tag.
@@ -190,6 +191,8 @@ impl<V: Vcs> Routing for Forward<V> {
     fn bytes(&self) -> usize {
         self.table.bytes().div_ceil(self.table.first_host.len().max(1))
     }
+
+    state! { keep looked, diverted; leave table, vcs; }
 }
 
 impl<V: Vcs> Forward<V> {

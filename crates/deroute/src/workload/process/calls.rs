@@ -4,9 +4,10 @@ use super::{Activity, Process, Services, Site, Todo};
 use crate::ids::Cycle;
 use crate::workload::matching::{Pattern, Waiter};
 use crate::workload::step::Op;
+use serde::{Deserialize, Serialize};
 
 /// A collective under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Call {
     node: u32,
     schedule: u32,
@@ -24,7 +25,7 @@ struct Call {
 }
 
 /// All of a rank.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Calls {
     calls: Vec<Option<Call>>,
 }

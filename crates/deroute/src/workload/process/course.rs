@@ -2,9 +2,10 @@
 
 use super::Activity;
 use crate::ids::Cycle;
+use serde::{Deserialize, Serialize};
 
 /// The activities of a rank, one after the other.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Course(Vec<(Cycle, u8)>);
 
 impl Course {

@@ -2,9 +2,10 @@
 
 use crate::ids::Cycle;
 use crate::workload::matching::{Pattern, Waiter};
+use serde::{Deserialize, Serialize};
 
 /// What a message is to the protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
     /// Data that nobody has asked for.
     Eager,
@@ -17,7 +18,7 @@ pub enum Kind {
 }
 
 /// A message that a rank hands to its network interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Descriptor {
     /// Rank that it is for.
     pub to: u32,

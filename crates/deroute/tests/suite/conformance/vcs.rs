@@ -11,7 +11,7 @@ use deroute::routing::{
 };
 use deroute::spec::{Scale, Spec, Warmup};
 use deroute::topology::{self, Peer, Topology};
-use deroute::{RunError, RunOptions, Simulation};
+use deroute::{CheckpointError, RunError, RunOptions, Simulation};
 
 use super::deadlock::channels;
 use crate::support::catalogue::{LATTICE_ROUTINGS, ROUTINGS};
@@ -54,6 +54,14 @@ impl Wrapper for Merged {
 
     fn queues_changed(&mut self, at: RouterId, queues: &dyn Queues, mail: &mut Vec<Message>) {
         self.inner.queues_changed(at, queues, mail);
+    }
+
+    fn save(&self, into: &mut Vec<u8>) -> Result<(), CheckpointError> {
+        self.inner.save(into)
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> Result<(), CheckpointError> {
+        self.inner.load(from)
     }
 }
 

@@ -119,28 +119,33 @@ fn hashes(pins: &[Pin]) -> (BTreeMap<String, u64>, Vec<String>) {
     (found, failures)
 }
 
-/// The hash of an outcome, which must not depend on the division, nor on whether packets wait in queues at the
-/// outputs or their departures are known when they are granted, nor on whether cycles in which nothing can happen are
-/// simulated.
+/// The hash of an outcome, which must not depend on the division, nor on breaks, nor on whether packets wait in queues
+/// at the outputs or their departures are known when they are granted, nor on whether cycles in which nothing can
+/// happen are simulated.
 fn undivided(spec: &Spec, divisions: [(usize, usize); 3]) -> Result<u64, String> {
     let simulation = Simulation::build(spec).map_err(|error| error.to_string())?;
     let mut first = None;
-    for (threads, partitions) in divisions {
+    for (n, (threads, partitions)) in (0..).zip(divisions) {
         let options = RunOptions { threads, partitions: Some(partitions), ..RunOptions::default() };
-        let outcome = simulation.run(&options, &mut |_| ControlFlow::Continue(()));
+        let outcome = match n {
+            0 => simulation.run(&options, &mut |_| ControlFlow::Continue(())),
+            n => support::interrupted(&simulation, &options, (n, 3)),
+        };
         let outcome = outcome.map_err(|error| error.to_string())?;
         if outcome.packets.delivered == 0 {
             return Err("nothing arrived".to_owned());
         }
         let hash = hash(&outcome);
         if *first.get_or_insert(hash) != hash {
-            return Err(format!("{threads} threads and {partitions} partitions change the result"));
+            return Err(format!(
+                "{threads} threads, {partitions} partitions and a break change the result"
+            ));
         }
     }
     let first = first.expect("there are divisions");
     let slow = RunOptions { queued_outputs: true, every_cycle: true, ..RunOptions::default() };
     let options = RunOptions { partitions: Some(2), ..slow };
-    let outcome = simulation.run(&options, &mut |_| ControlFlow::Continue(()));
+    let outcome = support::interrupted(&simulation, &options, (1, 2));
     if hash(&outcome.map_err(|error| format!("with queues at the outputs: {error}"))?) != first {
         return Err(
             "queues at the outputs, or cycles that are skipped, change the result".to_owned()

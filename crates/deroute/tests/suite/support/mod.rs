@@ -152,11 +152,36 @@ pub fn crossbar(hosts: u32) -> Spec {
     spec
 }
 
-/// Builds and runs a spec.
+/// Builds and runs a spec. A run that is divided is interrupted as well, and goes on from a checkpoint: neither may
+/// change its result.
 pub fn attempt(spec: &Spec, options: &RunOptions) -> Result<Outcome, RunError> {
     let simulation =
         Simulation::build(spec).unwrap_or_else(|error| panic!("{error}\n{}", show(spec)));
+    if options.partitions.is_some() {
+        let part = spec.run.seed + u64::from(simulation.topology().routers());
+        return interrupted(&simulation, options, (part % 4, 4));
+    }
     simulation.run(options, &mut |_| ControlFlow::Continue(()))
+}
+
+/// Runs a simulation that is interrupted when a part of its cycles is over, and goes on from its state then.
+pub fn interrupted(
+    simulation: &Simulation,
+    options: &RunOptions,
+    (part, of): (u64, u64),
+) -> Result<Outcome, RunError> {
+    let mut kept = None;
+    let first = simulation.run(options, &mut |progress| {
+        if progress.cycle * of < progress.of * part {
+            return ControlFlow::Continue(());
+        }
+        kept = Some(progress.checkpoint());
+        ControlFlow::Break(())
+    });
+    match kept {
+        None => first,
+        Some(kept) => simulation.resume(&kept?, options, &mut |_| ControlFlow::Continue(())),
+    }
 }
 
 /// The result of a spec that must run.
