@@ -1,6 +1,7 @@
 //! What a packet-hop costs in CPU time: the engine against a floor, adaptive routing against VLB, a HyperX against
 //! a Dragonfly, Ethernet against credits, notifications of congestion against pauses alone, a full network against
-//! one that is not, tables against minimal routing, and what a millisecond of a large fat tree costs.
+//! one that is not, tables against minimal routing, programs against uniform traffic, and what a millisecond of a large
+//! fat tree costs.
 //!
 //! `cargo bench -p deroute --bench hops [-- FILTER ...]`
 //!
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
     bench.compare(&["PFC"], &cases::notified());
     bench.compare(&["not full"], &cases::full());
     bench.compare(&["MIN"], &cases::tables());
+    bench.compare(&["uniform"], &cases::programs());
     bench.cells();
     println!();
     if bench.wants("threads") {
