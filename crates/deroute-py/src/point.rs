@@ -47,6 +47,7 @@ pub fn check(py: Python<'_>, spec: &str) -> PyResult<Known> {
 /// if the state cannot be kept. With `checkpoint`, one of these, the simulation goes on from there.
 #[pyfunction]
 #[pyo3(signature = (spec, threads=1, partitions=None, progress=None, checkpoint=None, keep=None))]
+#[expect(clippy::too_many_arguments, reason = "keywords of a function of Python")]
 pub fn simulate<'py>(
     py: Python<'py>,
     spec: &str,
