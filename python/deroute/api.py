@@ -21,7 +21,8 @@ Progress = Callable[[int, int], object]
 @dataclass(frozen=True, slots=True)
 class Footprint:
     """What a simulation takes. What is likely is within 30% of what runs have taken
-    (`tools/memory.py`), Python and the code of the engine beside.
+    (`tools/memory.py`), Python and the code of the engine beside; at the edge of saturation a run
+    takes something between `flowing_bytes` and `saturated_bytes`.
     """
 
     #: Memory at once, in bytes.
