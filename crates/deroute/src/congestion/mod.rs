@@ -24,6 +24,13 @@ pub(crate) enum CongestionPlan {
     Sample(SamplePlan),
 }
 
+impl CongestionPlan {
+    /// Are sources told of queues to hosts?
+    pub(crate) fn tells_of_endpoints(&self) -> bool {
+        matches!(self, Self::Sample(plan) if plan.ejection && plan.queue == SampledQueue::Output)
+    }
+}
+
 /// Marks by the phits of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MarkPlan {

@@ -114,5 +114,5 @@ pub(crate) fn plan(spec: &DcqcnSpec, setting: &Setting) -> Result<ReactionPlan, 
         gain: spec.gain,
         least: setting.least(&at(key), least_rate, period)?,
     });
-    Ok(ReactionPlan { law, by_source: spec.flow == FlowKey::Source })
+    Ok(ReactionPlan { law, by_source: spec.flow == FlowKey::Source, endpoint_only: false })
 }

@@ -27,6 +27,8 @@ pub(crate) struct ReactionPlan {
     pub(crate) law: RateLaw,
     /// All packets of a class of a host have one limiter, and not those to each destination.
     pub(crate) by_source: bool,
+    /// Only what tells of the link to a host counts.
+    pub(crate) endpoint_only: bool,
 }
 
 /// What a reaction point is planned for.
@@ -37,6 +39,8 @@ pub(crate) struct Setting {
     pub(crate) host_period: Option<Cycle>,
     /// What hosts are told.
     pub(crate) told: Told,
+    /// Queues to hosts are congestion points as well.
+    pub(crate) endpoints: bool,
 }
 
 /// What hosts are told, and by whom.

@@ -16,7 +16,8 @@
 //!
 //! # Parameters
 //! `flow`: a limiter for each `destination` of a host (default), or for all that a `source` sends; both in
-//! each class of service. `byte_counter` (default 150 KB, in phits or as an amount of data) and `timer`
+//! each class of service. `follows`: notifications of `all` congestion points (default), or of queues to hosts
+//! alone (`endpoint`), where adaptive routing deals with the others. `byte_counter` (default 150 KB, in phits or as an amount of data) and `timer`
 //! (default 15 ms); `active_increase` (default 5 Mb/s) and `hyper_increase` (default 50 Mb/s); `gain`
 //! (default 1/128); `least_share` (default 0.5) and `least_rate` (default 5 Mb/s); `jitter` of the cycles
 //! (default 0.15). Rates as `"5 Mb/s"`, or as a share of a phit a cycle, `"1/1000"`.
@@ -45,6 +46,9 @@ use crate::spec::{Quantity, SpecError};
 pub struct QcnReactionSpec {
     /// What has a limiter of its own. Default `destination`.
     pub flow: FlowKey,
+    /// Whose notifications count. Default `all`.
+    #[serde(skip_serializing_if = "Follows::is_all")]
+    pub follows: Follows,
     /// Data after which a cycle ends: phits, or an amount of data. Default `"150 KB"`.
     pub byte_counter: Quantity,
     /// Time after which a cycle ends: cycles or a time. Default `"15 ms"`.
@@ -74,10 +78,28 @@ pub enum FlowKey {
     Source,
 }
 
+/// Whose notifications a host follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Follows {
+    /// Those of all congestion points.
+    #[default]
+    All,
+    /// Those of queues to hosts: what no other path could avoid.
+    Endpoint,
+}
+
+impl Follows {
+    fn is_all(&self) -> bool {
+        *self == Self::All
+    }
+}
+
 impl Default for QcnReactionSpec {
     fn default() -> Self {
         Self {
             flow: FlowKey::Destination,
+            follows: Follows::All,
             byte_counter: "150 KB".into(),
             timer: "15 ms".into(),
             active_increase: "5 Mb/s".into(),
@@ -100,6 +122,12 @@ pub(crate) fn plan(spec: &QcnReactionSpec, setting: &Setting) -> Result<Reaction
         return Err(SpecError::new(PATH, message).choices(["network.congestion_point.qcn"]));
     }
     let at = |key: &str| format!("{PATH}.{key}");
+    if spec.follows == Follows::Endpoint && !setting.endpoints {
+        let message = "no queue to a host is a congestion point";
+        let choices =
+            ["all", "network.congestion_point.qcn with ejection = true and queue = output"];
+        return Err(SpecError::new(at("follows"), message).choices(choices));
+    }
     let rate = |key: &str, rate: &Quantity| setting.rate(&at(key), rate, period);
     let share = |key: &str, share: f64| {
         if (0.0..=1.0).contains(&share) {
@@ -118,5 +146,6 @@ pub(crate) fn plan(spec: &QcnReactionSpec, setting: &Setting) -> Result<Reaction
         least: setting.least(&at("least_rate"), &spec.least_rate, period)?,
         jitter: share("jitter", spec.jitter)?,
     });
-    Ok(ReactionPlan { law, by_source: spec.flow == FlowKey::Source })
+    let by_source = spec.flow == FlowKey::Source;
+    Ok(ReactionPlan { law, by_source, endpoint_only: spec.follows == Follows::Endpoint })
 }

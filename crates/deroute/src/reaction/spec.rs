@@ -2,4 +2,4 @@
 
 pub use super::ReactionPoint;
 pub use super::parameters::*;
-pub use super::qcn::FlowKey;
+pub use super::qcn::{FlowKey, Follows};

@@ -42,7 +42,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Fabric, Queue};
+use super::{Fabric, Notification, Place, Queue};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::spec::{PhaseA, Quantity, SpecError};
 use crate::state::state;
@@ -53,6 +53,9 @@ use crate::state::state;
 pub struct AcorSpec {
     /// Who has a level. Default `switch`.
     pub per: AcorScope,
+    /// What raises it. Default `blocked`.
+    #[serde(skip_serializing_if = "AcorTrigger::is_blocked")]
+    pub trigger: AcorTrigger,
     /// Policies in the order of the levels. Default `3L`.
     pub sequence: AcorSequence,
     /// Hysteresis interval HI of ACOR-Switch. Default 500 cycles.
@@ -69,6 +72,7 @@ impl Default for AcorSpec {
     fn default() -> Self {
         Self {
             per: AcorScope::Switch,
+            trigger: AcorTrigger::Blocked,
             sequence: AcorSequence::Three,
             interval: 500.into(),
             raise: None,
@@ -89,6 +93,23 @@ pub enum AcorScope {
     Switch,
     /// Every packet at the head of an injection queue (ACOR-Packet).
     Packet,
+}
+
+/// What raises a level of ACOR.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AcorTrigger {
+    /// Blocked attempts, which show outputs without room or credits.
+    #[default]
+    Blocked,
+    /// Notifications of congestion that reach the hosts of the router, of packets on detours.
+    Notifications,
+}
+
+impl AcorTrigger {
+    fn is_blocked(&self) -> bool {
+        *self == Self::Blocked
+    }
 }
 
 /// Policies in the order of the levels (thesis Table 5-2).
@@ -130,6 +151,7 @@ struct Level {
 #[derive(Clone)]
 pub(super) struct AcorPlan {
     scope: AcorScope,
+    trigger: AcorTrigger,
     levels: Vec<Level>,
     interval: Cycle,
     /// Ports of a router, and classes of the queuing scheme.
@@ -144,6 +166,7 @@ impl AcorPlan {
         path: &str,
         raise: Thresholds,
     ) -> Result<Self, SpecError> {
+        refuse_unknown(spec, path)?;
         let at = format!("{path}.interval");
         let cycles = fabric.scale.cycles(&at, &spec.interval)?;
         let interval = Cycle::try_from(cycles).ok().filter(|&cycles| cycles > 0);
@@ -166,7 +189,13 @@ impl AcorPlan {
         let ports = usize::from(fabric.topology.radix(RouterId(0)));
         let levels = (0..policies.len()).map(level).collect();
         let classes = usize::from(fabric.classes);
-        Ok(Self { scope: spec.per, levels, interval, ports, classes })
+        let (scope, trigger) = (spec.per, spec.trigger);
+        Ok(Self { scope, trigger, levels, interval, ports, classes })
+    }
+
+    /// Levels rise where packets are blocked.
+    pub(super) fn counts_blocked(&self) -> bool {
+        self.trigger == AcorTrigger::Blocked
     }
 
     /// Policies of all levels.
@@ -182,6 +211,30 @@ impl AcorPlan {
         };
         Acor { plan: self.clone(), first, states: vec![fresh; states] }
     }
+}
+
+/// Refuses what notifications do not say, and thresholds that nobody has published.
+fn refuse_unknown(spec: &AcorSpec, path: &str) -> Result<(), SpecError> {
+    if spec.trigger == AcorTrigger::Blocked {
+        return Ok(());
+    }
+    if spec.per == AcorScope::Packet {
+        let message = "a notification is of packets that have left";
+        let error = SpecError::new(format!("{path}.per"), message);
+        return Err(error.choices(["switch", "trigger = \"blocked\""]));
+    }
+    let Some(raise) = spec.raise else {
+        let message = "by notifications there are no usual thresholds";
+        let choices = ["two numbers of notifications in an interval, such as [2, 2]"];
+        return Err(SpecError::new(format!("{path}.raise"), message).choices(choices));
+    };
+    if spec.lower.iter().zip(raise).any(|(lower, raise)| *lower > raise + 1) {
+        let message =
+            format!("fewer than {:?} lower a level that more than {raise:?} raise", spec.lower);
+        let choices = [format!("up to {:?}", raise.map(|raise| raise + 1))];
+        return Err(SpecError::new(format!("{path}.lower"), message).choices(choices));
+    }
+    Ok(())
 }
 
 /// A level and what it follows from.
@@ -225,6 +278,14 @@ impl Acor {
         let level = usize::from(state.level);
         if level + 1 < levels.len() && (per_packet || state.blocked > levels[level].raise) {
             (state.level, state.blocked) = (state.level + 1, 0);
+        }
+    }
+
+    /// A notification of congestion reaches its host, or passes.
+    pub(super) fn notified(&mut self, told: &Notification) {
+        let Notification { router, port, now, .. } = *told;
+        if told.ends && told.about.diverted && told.about.place != Place::Endpoint {
+            self.blocked(Queue { router, port, class: 0, now });
         }
     }
 
@@ -287,6 +348,7 @@ mod tests {
         let level = |policy| Level { policy, raise: u32::MAX, lower: 0 };
         let plan = AcorPlan {
             scope: AcorScope::Packet,
+            trigger: AcorTrigger::Blocked,
             levels: policies.map(level).to_vec(),
             interval: 500,
             ports: 2,

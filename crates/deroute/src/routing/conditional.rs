@@ -38,6 +38,11 @@ impl Conditional {
         Ok(Self { topology, ladder })
     }
 
+    /// The same, with the VCs for other detours.
+    pub(super) fn with_ladder(self, ladder: Ladder) -> Self {
+        Self { ladder, ..self }
+    }
+
     /// The virtual channels that the paths need.
     pub(super) fn vcs(&self) -> Vec<VcNeed> {
         self.ladder.needs()
@@ -92,7 +97,17 @@ impl Conditional {
 
     /// Sends a packet that has a minimal path over another router.
     pub(super) fn divert(&self, at: RouterId, header: &mut Header, over: RouterId) -> Hop {
-        header.divert(at, over, PathKind::G);
+        self.detour(at, header, (over, PathKind::G))
+    }
+
+    /// The same, by a path of some kind.
+    pub(super) fn detour(
+        &self,
+        at: RouterId,
+        header: &mut Header,
+        (over, kind): (RouterId, PathKind),
+    ) -> Hop {
+        header.divert(at, over, kind);
         // Over the very port of the minimal path, it is a detour nevertheless.
         self.follow(at, header)
     }

@@ -53,22 +53,17 @@
 //! ilc_threshold = 20
 //! ```
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::counters::{CountMode, CounterPlan, Counting, GroupCounters, Region, packets};
-use super::local_links::{LocalLinks, LocalLoads};
+use super::counters::{CountMode, CounterPlan, Counting, Region};
+use super::lian_detours::{LianDetours, LianPlan, Limits};
 use super::phase_a::Policy;
 use super::ugal::{HopCount, QueueMetric, Ugal, UgalPlan, UgalSpec};
 use super::{Fabric, Follows, Header, Hop, Injection, Plan, Queue, RouterView, Routing, Watches};
-use crate::ids::{Cycle, PortId, RouterId};
-use crate::probe::PathKind;
-use crate::rng::Stream;
-use crate::spec::{PhaseA, Quantity, SpecError, VcUse};
+use crate::ids::{Cycle, RouterId};
+use crate::spec::{Quantity, SpecError, VcUse};
 use crate::state::state;
-use crate::topology::{Peer, Topology};
 
 /// Parameters of LIAN.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -148,17 +143,9 @@ pub enum Decision {
 }
 
 struct Lian {
-    topology: Arc<dyn Topology>,
     spec: LianSpec,
-    counters: GroupCounters,
-    loads: LocalLoads,
+    detours: LianDetours,
     ugal: Ugal,
-    first: RouterId,
-    /// Global ports of a router.
-    ports: usize,
-    /// Offsets of the groups that they lead to: `[router][port]`; 0 for an unused port and a group
-    /// that another port leads to.
-    wired: Vec<u16>,
 }
 
 /// Checks the parameters against the network.
@@ -167,153 +154,26 @@ struct Lian {
 /// A topology without intermediate routers or without groups, and counters out of range.
 pub fn plan(spec: &LianSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let LianSpec { ref window, count, stored_percent, low, high, .. } = *spec;
-    let LianSpec { recompute, queue, hops, vc_use, .. } = *spec;
+    let LianSpec { ilc_threshold, gcs_threshold, sgc_threshold, .. } = *spec;
+    let LianSpec { recompute, queue, hops, vc_use, whole_path, restricted, .. } = *spec;
     let choice =
         UgalSpec { phase_a: Policy::Lgl, recompute, queue, hops, vc_use, ..UgalSpec::default() };
     let ugal = UgalPlan::new(&choice, fabric, "routing.lian")?;
     let counting = Counting { window, count, stored_percent, low, high };
     let counters = CounterPlan::new(&counting, fabric, "routing.lian")?;
-    let links = LocalLinks::new(&*fabric.topology);
-    let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
-    let vcs = ugal.vcs();
+    let own_group = true;
+    let limits =
+        Limits { ilc_threshold, gcs_threshold, sgc_threshold, whole_path, restricted, own_group };
+    let detours = LianPlan::new(&fabric.topology, counters, limits);
+    let (vcs, spec) = (ugal.vcs(), spec.clone());
     let agent = Box::new(move |first: RouterId, routers: u32| -> Box<dyn Routing> {
-        let groups = (first.0..first.0 + routers).map(RouterId);
-        let groups = groups.flat_map(|router| wired(&*topology, &counters, router));
         Box::new(Lian {
             spec: spec.clone(),
-            counters: counters.agent(first, routers),
-            loads: links.agent(first, routers),
+            detours: detours.agent(first, routers),
             ugal: ugal.agent(first, routers),
-            first,
-            ports: topology.global_ports(first).len(),
-            wired: groups.collect(),
-            topology: Arc::clone(&topology),
         })
     });
     Ok(Plan { agent, vcs })
-}
-
-/// Offsets of the groups behind a router's global ports, each once; 0 in other places.
-fn wired(topology: &dyn Topology, counters: &CounterPlan, router: RouterId) -> Vec<u16> {
-    let mut offsets = Vec::new();
-    for port in topology.global_ports(router) {
-        let offset = match topology.peer(router, PortId(port)) {
-            Peer::Router { router: other, .. } => counters.offset(router, other),
-            _ => 0,
-        };
-        offsets.push(if offsets.contains(&offset) { 0 } else { offset });
-    }
-    offsets
-}
-
-impl Lian {
-    /// Brings the counters of a router up to date.
-    #[inline]
-    fn expire(&mut self, router: RouterId, now: Cycle) {
-        let loads = &mut self.loads;
-        self.counters.expire(router, now, |offset, change| loads.add(router, offset, change));
-    }
-
-    /// Do more than SGCth of the groups wired to the router receive more than GCSth?
-    #[inline]
-    fn takes_first_local(&self, router: RouterId) -> bool {
-        let begin = (router.0 - self.first.0) as usize * self.ports;
-        let counters = self.counters.of(router);
-        let limit = packets(self.spec.gcs_threshold);
-        // The counter of offset 0 stays 0.
-        let above = |&&offset: &&u16| u64::from(counters[usize::from(offset)]) > limit;
-        let saturated = self.wired[begin..begin + self.ports].iter().filter(above).count();
-        saturated > self.spec.sgc_threshold as usize
-    }
-
-    /// The intermediate router of a packet for a group `offset` groups ahead.
-    fn detour(
-        &mut self,
-        view: &mut RouterView<'_>,
-        destination: RouterId,
-        offset: u16,
-    ) -> (RouterId, PathKind) {
-        let at = view.router;
-        let l1 = self.takes_first_local(at);
-        let limit = packets(self.spec.ilc_threshold);
-        let within = match self.spec.restricted && offset == 0 {
-            true => self.topology.shared_partition(PhaseA::Lgl, (at, destination), view.rng),
-            false => None,
-        };
-        if self.spec.whole_path && within.is_none() {
-            let (intermediate, l2) = self.shape(at, destination, l1, view.rng);
-            return (intermediate, policy(l1, l2).into());
-        }
-        let policy = policy(l1, self.loads.any_above(at, offset, limit));
-        let drawn = within.or_else(|| self.topology.intermediate(policy, true, at, view.rng));
-        (drawn.unwrap_or(at), policy.into())
-    }
-
-    /// The intermediate router that shapes the whole path, and whether it takes the second local
-    /// hop.
-    fn shape(
-        &self,
-        at: RouterId,
-        destination: RouterId,
-        l1: bool,
-        rng: &mut Stream,
-    ) -> (RouterId, bool) {
-        let topology = &*self.topology;
-        let landing = if l1 { self.landing_towards(at, destination, rng) } else { None };
-        let landing = landing.or_else(|| topology.intermediate(policy(l1, false), true, at, rng));
-        let Some(landing) = landing else { return (at, false) };
-        // The local link to the owner of the next global link.
-        let Some((owner, _)) = topology.minimal_global_port(landing, destination) else {
-            return (landing, false);
-        };
-        let limit = packets(self.spec.ilc_threshold);
-        let size = topology.routers() / topology.groups();
-        if size < 3 || !self.loads.above(at, (landing, owner), limit) {
-            return (landing, false);
-        }
-        // Another router of the group, without the two ends of that link.
-        let group = landing.0 - landing.0 % size;
-        let mut other = RouterId(group + rng.below(size - 2));
-        for end in [landing.min(owner), landing.max(owner)] {
-            other.0 += u32::from(other >= end);
-        }
-        (other, true)
-    }
-
-    /// Where a path lands in a group that is wired to the destination router, other than the own
-    /// group.
-    fn landing_towards(
-        &self,
-        at: RouterId,
-        destination: RouterId,
-        rng: &mut Stream,
-    ) -> Option<RouterId> {
-        let topology = &*self.topology;
-        let ports = topology.global_ports(destination);
-        let (first, count) = (ports.start, ports.end - ports.start);
-        let turn = rng.below(u32::from(count)) as u16;
-        (0..count).find_map(|n| {
-            let port = PortId(first + (turn + n) % count);
-            let Peer::Router { router: gate, .. } = topology.peer(destination, port) else {
-                return None;
-            };
-            let (owner, port) = topology.minimal_global_port(at, gate)?;
-            match topology.peer(owner, port) {
-                Peer::Router { router: landing, .. } => Some(landing),
-                _ => None,
-            }
-        })
-    }
-}
-
-/// The policy that takes these local hops.
-fn policy(l1: bool, l2: bool) -> PhaseA {
-    match (l1, l2) {
-        (false, false) => PhaseA::G,
-        (false, true) => PhaseA::Gl,
-        (true, false) => PhaseA::Lg,
-        (true, true) => PhaseA::Lgl,
-    }
 }
 
 impl Routing for Lian {
@@ -322,9 +182,10 @@ impl Routing for Lian {
         if header.position > 0 {
             return self.ugal.follow(at, header);
         }
-        self.expire(at, view.now);
-        let offset = self.counters.plan().offset(at, header.destination);
-        let region = self.counters.region(at, offset);
+        self.detours.expire(at, view.now);
+        let counters = &self.detours.counters;
+        let offset = counters.plan().offset(at, header.destination);
+        let region = counters.region(at, offset);
         let threshold = match self.spec.decide {
             Decision::Ugal => Some(self.spec.thresholds[region as usize]),
             Decision::Counters if region == Region::Benign => {
@@ -333,7 +194,7 @@ impl Routing for Lian {
             }
             Decision::Counters => None,
         };
-        let detour = self.detour(view, header.destination, offset);
+        let detour = self.detours.detour(view, header.destination, offset);
         self.ugal.choose(view, header, detour, threshold)
     }
 
@@ -346,27 +207,20 @@ impl Routing for Lian {
     }
 
     fn injection(&mut self, queue: Queue, event: Injection, header: &Header) {
-        let loads = &mut self.loads;
-        self.counters.record(queue, event, header.destination, |offset, change| {
-            loads.add(queue.router, offset, change);
-        });
+        self.detours.record(queue, event, header.destination);
     }
 
     fn gauges(&self) -> Vec<String> {
-        let mut names = self.counters.gauges();
-        names.extend(self.loads.gauges());
-        names
+        self.detours.gauges()
     }
 
     fn read(&mut self, router: RouterId, now: Cycle, values: &mut Vec<f64>) {
-        self.expire(router, now);
-        self.counters.read(router, values);
-        self.loads.read(router, values);
+        self.detours.read(router, now, values);
     }
 
     fn bytes(&self) -> usize {
-        self.counters.bytes() + self.loads.bytes() + size_of_val(&*self.wired) + self.ugal.bytes()
+        self.detours.bytes() + self.ugal.bytes()
     }
 
-    state! { keep counters, loads, ugal; leave topology, spec, first, ports, wired; }
+    state! { keep detours, ugal; leave spec; }
 }

@@ -12,8 +12,10 @@ pub mod foreign;
 mod header;
 mod hooks;
 pub mod ladder;
+mod lian_detours;
 mod local_links;
 pub mod phase_a;
+mod probability;
 mod reach;
 pub mod spec;
 mod trace;
@@ -152,7 +154,8 @@ pub struct Watches {
     pub departures: bool,
 }
 
-/// What a router learns from a notification of congestion that it makes, or that passes it.
+/// What a router learns from a notification of congestion that it makes, or that passes it: one of a congestion point,
+/// or of a receiver that has got a marked packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notification {
     /// The router.
@@ -165,10 +168,32 @@ pub struct Notification {
     pub ends: bool,
     /// Router and port of the destination of the packet that it tells of.
     pub to: (RouterId, PortId),
-    /// 1 to 63.
+    /// 1 to 63; 63 of a receiver, who knows no lengths.
     pub feedback: u8,
+    /// What it is about.
+    pub about: About,
     /// The current cycle.
     pub now: Cycle,
+}
+
+/// What a notification of congestion is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// The packet that it tells of was on a detour: a bit of the packet, which the notification repeats.
+    pub diverted: bool,
+    /// Where the packet met the queue.
+    pub place: Place,
+}
+
+/// Where the queue is that a notification tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Before a link between switches.
+    Network,
+    /// Before the link to a host.
+    Endpoint,
+    /// Somewhere: a receiver has got a marked packet.
+    Unknown,
 }
 
 /// Why a run with foreign code ([`foreign`]) cannot go on.

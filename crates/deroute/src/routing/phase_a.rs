@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::acor::{Acor, AcorPlan, AcorSpec, Thresholds};
-use super::{Fabric, Header, Injection, Ladder, Queue, RouterView, Watches};
+use super::lian_detours::{LianDetourSpec, LianDetours, LianPlan};
+use super::{Fabric, Header, Injection, Ladder, Notification, Queue, RouterView, Watches};
 use crate::ids::{Cycle, RouterId};
 use crate::probe::PathKind;
 use crate::spec::{PhaseA, SpecError, VcUse};
@@ -33,6 +34,9 @@ pub enum Policy {
     /// ACOR: short paths first, longer ones where packets are blocked.
     #[serde(rename = "acor")]
     Acor(AcorSpec),
+    /// LIAN: local hops where the traffic of the own hosts asks for them.
+    #[serde(rename = "lian")]
+    Lian(LianDetourSpec),
 }
 
 /// A policy that has been checked against the network.
@@ -41,6 +45,7 @@ pub(super) struct DetourPlan {
     topology: Arc<dyn Topology>,
     fixed: PhaseA,
     acor: Option<AcorPlan>,
+    lian: Option<LianPlan>,
     /// All that may be used.
     policies: Vec<PhaseA>,
     own_group: bool,
@@ -57,7 +62,9 @@ impl DetourPlan {
         thresholds: Thresholds,
     ) -> Result<Self, SpecError> {
         super::require_intermediates(fabric, path)?;
-        let mut acor = None;
+        let (mut acor, mut lian) = (None, None);
+        let adapts = matches!(policy, Policy::Acor(_) | Policy::Lian(_));
+        let restricted = restricted.unwrap_or(adapts);
         let fixed = match policy {
             Policy::Lgl => PhaseA::Lgl,
             Policy::Lg => PhaseA::Lg,
@@ -68,8 +75,17 @@ impl DetourPlan {
                 acor = Some(AcorPlan::new(spec, fabric, &path, thresholds)?);
                 PhaseA::Lgl
             }
+            Policy::Lian(spec) => {
+                let (path, paths) = (format!("{path}.phase_a.lian"), (own_group, restricted));
+                lian = Some(LianPlan::of_policy(spec, fabric, &path, paths)?);
+                PhaseA::Lgl
+            }
         };
-        let policies = acor.as_ref().map_or(vec![fixed], AcorPlan::policies);
+        let policies = match (&acor, &lian) {
+            (Some(acor), _) => acor.policies(),
+            (_, Some(_)) => vec![PhaseA::G, PhaseA::Gl, PhaseA::Lg, PhaseA::Lgl],
+            _ => vec![fixed],
+        };
         let known = fabric.topology.policies();
         if let Some(policy) = policies.iter().find(|policy| !known.contains(policy)) {
             let name = |policy: &PhaseA| PathKind::from(*policy).name();
@@ -77,9 +93,8 @@ impl DetourPlan {
             let path = format!("{path}.phase_a");
             return Err(SpecError::new(path, message).choices(known.iter().map(name)));
         }
-        let restricted = restricted.unwrap_or(acor.is_some());
         let topology = Arc::clone(&fabric.topology);
-        Ok(Self { topology, fixed, acor, policies, own_group, restricted })
+        Ok(Self { topology, fixed, acor, lian, policies, own_group, restricted })
     }
 
     /// A ladder for minimal paths and for those of the policy.
@@ -91,13 +106,19 @@ impl DetourPlan {
 
     /// The intermediate router must be drawn anew in every cycle in which a packet waits.
     pub(super) fn redraws(&self) -> bool {
-        self.acor.is_some()
+        self.acor.as_ref().is_some_and(AcorPlan::counts_blocked)
+    }
+
+    /// A packet that is decided again may follow another policy than before.
+    pub(super) fn adapts(&self) -> bool {
+        self.acor.is_some() || self.lian.is_some()
     }
 
     /// The policy of the routers `first..first + count`.
     pub(super) fn agent(&self, first: RouterId, count: u32) -> Detours {
         let acor = self.acor.as_ref().map(|plan| plan.agent(first, count));
-        Detours { plan: self.clone(), acor }
+        let lian = self.lian.as_ref().map(|plan| plan.agent(first, count));
+        Detours { plan: self.clone(), acor, lian }
     }
 }
 
@@ -105,18 +126,21 @@ impl DetourPlan {
 pub(super) struct Detours {
     plan: DetourPlan,
     acor: Option<Acor>,
+    lian: Option<LianDetours>,
 }
 
 impl State for Detours {
-    state! { each acor; leave plan; }
+    state! { each acor, lian; leave plan; }
 }
 
 impl Detours {
     /// What the policy wants to be told.
     pub(super) fn watches(&self) -> Watches {
-        let adapts = self.acor.is_some();
-        let injections = self.acor.as_ref().is_some_and(Acor::follows_packets);
-        Watches { reconsiders: adapts, injections, blocked: adapts, ..Watches::default() }
+        let blocked = self.plan.redraws();
+        let notifications = self.acor.is_some() && !blocked;
+        let injections =
+            self.lian.is_some() || self.acor.as_ref().is_some_and(Acor::follows_packets);
+        Watches { reconsiders: blocked, injections, blocked, notifications, ..Watches::default() }
     }
 
     /// Draws the intermediate router of a packet at the head of an injection queue.
@@ -127,6 +151,9 @@ impl Detours {
         header: &Header,
     ) -> (RouterId, PathKind) {
         let (plan, at) = (&self.plan, view.router);
+        if let Some(lian) = &mut self.lian {
+            return lian.draw(view, header.destination);
+        }
         let policy = match &mut self.acor {
             None => plan.fixed,
             Some(acor) => {
@@ -151,7 +178,10 @@ impl Detours {
 
     /// Something happened to a packet in an injection queue. Blocked attempts on minimal paths are
     /// not to be told by an algorithm that chose them.
-    pub(super) fn injection(&mut self, queue: Queue, event: Injection) {
+    pub(super) fn injection(&mut self, queue: Queue, event: Injection, to: RouterId) {
+        if let Some(lian) = &mut self.lian {
+            return lian.record(queue, event, to);
+        }
         let Some(acor) = &mut self.acor else { return };
         match event {
             Injection::Entered => {}
@@ -160,20 +190,35 @@ impl Detours {
         }
     }
 
+    /// A notification of congestion reaches its host, or passes.
+    pub(super) fn notified(&mut self, told: &Notification) {
+        if let Some(acor) = &mut self.acor {
+            acor.notified(told);
+        }
+    }
+
     /// See [`super::Routing::bytes`].
     pub(super) fn bytes(&self) -> usize {
-        self.acor.as_ref().map_or(0, Acor::bytes)
+        let lian = self.lian.as_ref().map_or(0, LianDetours::bytes);
+        self.acor.as_ref().map_or(0, Acor::bytes) + lian
     }
 
     /// See [`super::Routing::gauges`].
     pub(super) fn gauges(&self) -> Vec<String> {
-        self.acor.as_ref().map(Acor::gauges).unwrap_or_default()
+        match (&self.acor, &self.lian) {
+            (Some(acor), _) => acor.gauges(),
+            (_, Some(lian)) => lian.gauges(),
+            _ => Vec::new(),
+        }
     }
 
     /// See [`super::Routing::read`].
     pub(super) fn read(&mut self, router: RouterId, now: Cycle, values: &mut Vec<f64>) {
         if let Some(acor) = &mut self.acor {
             acor.read(router, now, values);
+        }
+        if let Some(lian) = &mut self.lian {
+            lian.read(router, now, values);
         }
     }
 }

@@ -38,8 +38,8 @@ use serde::{Deserialize, Serialize};
 
 use super::ugal::{Ugal, UgalPlan, UgalSpec};
 use super::{
-    Fabric, Follows, Header, Hop, Injection, Message, Plan, Queue, Queues, RouterView, Routing,
-    VcNeed, Watches,
+    Fabric, Follows, Header, Hop, Injection, Message, Notification, Plan, Queue, Queues,
+    RouterView, Routing, VcNeed, Watches,
 };
 use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::spec::{Quantity, SpecError};
@@ -281,6 +281,10 @@ impl Routing for Piggyback {
 
     fn injection(&mut self, queue: Queue, event: Injection, header: &Header) {
         self.ugal.injection(queue, event, header);
+    }
+
+    fn notified(&mut self, told: &Notification) {
+        self.ugal.notified(told);
     }
 
     fn gauges(&self) -> Vec<String> {

@@ -13,10 +13,17 @@
 //! switch that makes a notification of a queue at an input also lowers the `P` of the output of the minimal
 //! path of the packet that it tells of, if that is for another group.
 //!
+//! With `phase_a` the alternative is not a fixed port: a switch with a programmable data path draws an intermediate
+//! router, by a fixed policy, by ACOR with the trigger `notifications`, or by LIAN, whose counters see what the own
+//! hosts send. Notifications may also be those of receivers that have got marked packets (ECN): they come by the
+//! port of the minimal path, count as feedback 63, and those of packets on detours change no `P`.
+//!
 //! # Source
 //! Thesis 4.6, equations 4-3 to 4-5; Benito et al., HiPINEB 2017, III, with its future work (IV.D):
 //! other laws of increase and decrease, and several alternatives; decay: thesis 4.6.3. The law
-//! `subtractive`, and `source_processing = "base"`: FOGSim.
+//! `subtractive`, and `source_processing = "base"`: FOGSim. `phase_a`, marks and `endpoint`: our own, after the thesis'
+//! future directions (8.2): LIAN and ACOR on programmable switches without credits, and congestion of endpoints told
+//! from that of the network.
 //!
 //! # Parameters
 //! `feedback`: `base` or `comparison` (default); `limit` L_f (default 1/64); `packets` PC_l (default 100);
@@ -25,13 +32,18 @@
 //! that is; `decrease_law`: `multiplicative` (default), or `subtractive`, by so many points as the first would take of
 //! 100; `increase_law`: `additive` (default), or `multiplicative`, by `increase` percent of `P`; `least`, below
 //! which `P` does not fall (default 0); `decay`, half-life of the last feedback of a port, in cycles or
-//! as a time (default: none); `alternatives` of each host, of which one is drawn (default 1); `vc_use`.
+//! as a time (default: none); `alternatives` of each host, of which one is drawn (default 1); `phase_a`, a policy as
+//! that of Valiant (default: the alternatives of the host); `endpoint`: notifications of queues to hosts, which no
+//! path avoids, `count` (default) or are `ignored`; `vc_use`.
 //!
 //! # Deadlock freedom
-//! As Valiant with `-g-`: 3 local and 2 global VCs in a Dragonfly, 2 and 2 with `vc_use = "compact"`.
+//! As Valiant with `-g-`: 3 local and 2 global VCs in a Dragonfly, 2 and 2 with `vc_use = "compact"`; with `phase_a` as
+//! Valiant with that policy.
 //!
 //! # Limits
-//! Needs `network.congestion_point.qcn`. Notifications act when they are granted at the switch of their host, to
+//! Needs `network.congestion_point.qcn`, or `network.nic.notification_point.cnp` for marks; with these take `feedback =
+//! "base"`, since all ports hear the same number. A packet says whether it is on a detour by a bit that its notification
+//! repeats. Notifications act when they are granted at the switch of their host, to
 //! which they go on.
 //!
 //! # Example
@@ -45,8 +57,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::conditional::Conditional;
-use super::{Fabric, Follows, Header, Hop, Made, Notification, Plan, RouterView, Routing, Watches};
+use super::phase_a::{DetourPlan, Detours, Policy};
+use super::probability::{DecreaseLaw, FeedbackRule, IncreaseLaw, Probabilities, Rules};
+use super::{
+    Fabric, Follows, Header, Hop, Injection, Made, Notification, Place, Plan, Queue, RouterView,
+    Routing, Watches,
+};
 use crate::ids::{Cycle, PortId, RouterId};
+use crate::probe::PathKind;
 use crate::spec::{Quantity, SpecError, VcUse};
 use crate::state::state;
 
@@ -79,6 +97,12 @@ pub struct QcnSwitchSpec {
     pub decay: Option<Quantity>,
     /// Alternatives of each host, of which one is drawn for every packet, from 1. Default 1.
     pub alternatives: u32,
+    /// Detours by a phase-A policy, drawn for every packet. Default: the alternatives of its host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase_a: Option<Policy>,
+    /// What notifications of queues to hosts do. Default `count`.
+    #[serde(skip_serializing_if = "EndpointRule::counts")]
+    pub endpoint: EndpointRule,
     /// How the VC follows from the position on the path. Default `path-position`.
     pub vc_use: VcUse,
 }
@@ -98,19 +122,11 @@ impl Default for QcnSwitchSpec {
             least: 0.0,
             decay: None,
             alternatives: 1,
+            phase_a: None,
+            endpoint: EndpointRule::Count,
             vc_use: VcUse::PathPosition,
         }
     }
-}
-
-/// What a notification does to the probability of its port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FeedbackRule {
-    /// It falls.
-    Base,
-    /// It falls or rises, as feedback is above or below the mean of all ports.
-    Comparison,
 }
 
 /// Does a switch follow the notifications that it makes of its inputs?
@@ -125,69 +141,19 @@ pub enum SourceProcessing {
     Base,
 }
 
-/// How a probability falls.
+/// What notifications of queues to hosts do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum DecreaseLaw {
-    /// By a share of itself.
-    Multiplicative,
-    /// By that share of 100.
-    Subtractive,
+pub enum EndpointRule {
+    /// What all others do.
+    Count,
+    /// Nothing: they are for the host that sends too much.
+    Ignored,
 }
 
-/// How a probability rises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum IncreaseLaw {
-    /// By so many points.
-    Additive,
-    /// By so many percent of itself.
-    Multiplicative,
-}
-
-/// The state of a port to another router.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-struct PortState {
-    /// In percent.
-    probability: f64,
-    /// The last feedback, and when it came.
-    feedback: f64,
-    heard: Cycle,
-    /// Packets that left since a notification, or since the probability rose.
-    sent: u32,
-}
-
-/// The arithmetic, which all ports share.
-#[derive(Clone)]
-struct Rules {
-    spec: QcnSwitchSpec,
-    half_life: Option<Cycle>,
-}
-
-impl Rules {
-    fn lower(&self, state: &mut PortState, excess: f64) {
-        let share = (self.spec.limit * excess).min(1.0);
-        let next = match self.spec.decrease_law {
-            DecreaseLaw::Multiplicative => state.probability * (1.0 - share),
-            DecreaseLaw::Subtractive => state.probability - 100.0 * share,
-        };
-        state.probability = next.max(self.spec.least);
-    }
-
-    fn raise(&self, state: &mut PortState) {
-        let points = match self.spec.increase_law {
-            IncreaseLaw::Additive => self.spec.increase,
-            IncreaseLaw::Multiplicative => self.spec.increase / 100.0 * state.probability,
-        };
-        state.probability = (state.probability + points).min(100.0);
-    }
-
-    /// The last feedback of a port, as far as it still counts.
-    fn last(&self, state: &PortState, now: Cycle) -> f64 {
-        match self.half_life {
-            None => state.feedback,
-            Some(life) => state.feedback * (-f64::from(now - state.heard) / f64::from(life)).exp2(),
-        }
+impl EndpointRule {
+    fn counts(&self) -> bool {
+        *self == Self::Count
     }
 }
 
@@ -197,18 +163,15 @@ struct Count {
     decided: u64,
     diverted: u64,
     heard: u64,
-    lowered: u64,
-    raised: u64,
+    ignored: u64,
 }
 
 struct QcnSwitch {
     rules: Conditional,
-    law: Rules,
-    first: RouterId,
-    /// Ports of a router, and those of them that lead to hosts.
-    ports: usize,
-    hosts: usize,
-    states: Vec<PortState>,
+    /// Where detours lead, if not by the alternative of the host.
+    detours: Option<Detours>,
+    probabilities: Probabilities,
+    spec: QcnSwitchSpec,
     count: Count,
 }
 
@@ -218,7 +181,11 @@ struct QcnSwitch {
 /// A topology without groups, and parameters out of range.
 pub fn plan(spec: &QcnSwitchSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let path = "routing.qcn_switch";
-    let rules = Conditional::new(fabric, path, spec.vc_use)?;
+    let mut rules = Conditional::new(fabric, path, spec.vc_use)?;
+    let detours = spec.phase_a.as_ref().map(|policy| detours(policy, spec, fabric)).transpose()?;
+    if let Some(detours) = &detours {
+        rules = rules.with_ladder(detours.ladder(path, spec.vc_use)?);
+    }
     let within = |key: &str, value: f64, most: f64, from: f64| {
         if value >= from && value <= most {
             return Ok(());
@@ -239,7 +206,18 @@ pub fn plan(spec: &QcnSwitchSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     }
     let decay = |decay| fabric.scale.interval(&format!("{path}.decay"), decay, 1);
     let half_life = spec.decay.as_ref().map(decay).transpose()?;
-    let law = Rules { spec: spec.clone(), half_life };
+    let law = Rules {
+        limit: spec.limit,
+        decrease: spec.decrease_law,
+        increase: spec.increase,
+        increase_law: spec.increase_law,
+        least: spec.least,
+        lower: spec.lower,
+        upper: spec.upper,
+        packets: spec.packets,
+        half_life,
+    };
+    let spec = spec.clone();
     let (topology, vcs) = (fabric.topology.clone(), rules.vcs());
     let agent = Box::new(move |first: RouterId, count: u32| -> Box<dyn Routing> {
         let routers = first.0..first.0 + count;
@@ -248,56 +226,36 @@ pub fn plan(spec: &QcnSwitchSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
             matches!(topology.peer(first, PortId(*port)), crate::topology::Peer::Host(_))
         };
         let hosts = (0..topology.radix(first)).take_while(is_host).count();
-        let fresh = PortState { probability: 100.0, feedback: 0.0, heard: 0, sent: 0 };
         Box::new(QcnSwitch {
             rules: rules.clone(),
-            law: law.clone(),
-            first,
-            ports: ports.into(),
-            hosts,
-            states: vec![fresh; usize::from(ports) * count as usize],
+            detours: detours.as_ref().map(|plan| plan.agent(first, count)),
+            probabilities: Probabilities::new(&law, (first, count), (ports.into(), hosts)),
+            spec: spec.clone(),
             count: Count::default(),
         })
     });
     Ok(Plan { agent, vcs })
 }
 
-impl QcnSwitch {
-    fn cell(&self, router: RouterId, port: PortId) -> usize {
-        (router.0 - self.first.0) as usize * self.ports + port.index()
+/// Detours by a policy.
+fn detours(
+    policy: &Policy,
+    spec: &QcnSwitchSpec,
+    fabric: &Fabric,
+) -> Result<DetourPlan, SpecError> {
+    let path = "routing.qcn_switch";
+    if spec.alternatives != 1 {
+        let message = "detours are drawn by phase_a, and not among the alternatives of a host";
+        return Err(SpecError::new(format!("{path}.alternatives"), message).choices(["1"]));
     }
-
-    /// The states of the ports of a router to other routers.
-    fn transit(&self, router: RouterId) -> std::ops::Range<usize> {
-        let first = self.cell(router, PortId(0));
-        first + self.hosts..first + self.ports
+    // Only packets for other groups are diverted, and not through the own one.
+    let detours = DetourPlan::new(fabric, path, (policy, false, None), [0, 0])?;
+    if detours.redraws() {
+        let message = "blocked attempts show credits and outputs, and a look-up is made once";
+        let error = SpecError::new(format!("{path}.phase_a.acor.trigger"), message);
+        return Err(error.choices(["notifications"]));
     }
-
-    /// A notification tells of the queue that packets through a port go to.
-    fn apply(&mut self, told: &Notification, port: PortId, rule: FeedbackRule) {
-        let (cell, now) = (self.cell(told.router, port), told.now);
-        let feedback = f64::from(told.feedback);
-        let Self { law, count, .. } = self;
-        let state = &mut self.states[cell];
-        (state.feedback, state.heard, state.sent) = (feedback, now, 0);
-        if rule == FeedbackRule::Base {
-            law.lower(state, feedback);
-            count.lowered += 1;
-            return;
-        }
-        let ports = self.transit(told.router);
-        let all = &self.states[ports.clone()];
-        let sum: f64 = all.iter().map(|state| self.law.last(state, now)).sum();
-        let mean = sum / ports.len() as f64;
-        let (state, QcnSwitchSpec { lower, upper, .. }) = (&mut self.states[cell], &self.law.spec);
-        if feedback > mean + upper {
-            self.law.lower(state, feedback - mean);
-            self.count.lowered += 1;
-        } else if feedback < mean - lower {
-            self.law.raise(state);
-            self.count.raised += 1;
-        }
-    }
+    Ok(detours)
 }
 
 impl Routing for QcnSwitch {
@@ -310,18 +268,29 @@ impl Routing for QcnSwitch {
         if !self.rules.is_conditional(at, header.destination) {
             return minimal;
         }
-        let nth = match self.law.spec.alternatives {
+        let nth = match self.spec.alternatives {
             1 => 0,
             many => view.rng.below(many),
         };
         let drawn = f64::from(view.rng.below(100) + 1);
-        let Some(over) = self.rules.alternative(at, view.input, nth) else { return minimal };
+        let goes_minimally = drawn <= self.probabilities.of(at, minimal.port);
+        let Some(detours) = &mut self.detours else {
+            let Some(over) = self.rules.alternative(at, view.input, nth) else { return minimal };
+            self.count.decided += 1;
+            if goes_minimally {
+                return minimal;
+            }
+            self.count.diverted += 1;
+            return self.rules.divert(at, header, over);
+        };
         self.count.decided += 1;
-        if drawn <= self.states[self.cell(at, minimal.port)].probability {
+        if goes_minimally {
             return minimal;
         }
-        self.count.diverted += 1;
-        self.rules.divert(at, header, over)
+        let over = detours.draw(view, header);
+        let hop = self.rules.detour(at, header, over);
+        self.count.diverted += u64::from(header.kind() != PathKind::Minimal);
+        hop
     }
 
     fn follows(&self) -> Option<Follows> {
@@ -329,13 +298,32 @@ impl Routing for QcnSwitch {
     }
 
     fn watches(&self) -> Watches {
-        Watches { notifications: true, departures: true, ..Watches::default() }
+        let own = Watches { notifications: true, departures: true, ..Watches::default() };
+        let injections = self.detours.as_ref().is_some_and(|detours| detours.watches().injections);
+        Watches { injections, ..own }
+    }
+
+    fn injection(&mut self, queue: Queue, event: Injection, header: &Header) {
+        if let Some(detours) = &mut self.detours {
+            detours.injection(queue, event, header.destination);
+        }
     }
 
     fn notified(&mut self, told: &Notification) {
-        let rule = self.law.spec.feedback;
+        let (rule, place) = (self.spec.feedback, told.about.place);
+        if let Some(detours) = &mut self.detours {
+            detours.notified(told);
+        }
+        if place == Place::Endpoint && self.spec.endpoint == EndpointRule::Ignored {
+            self.count.ignored += u64::from(told.ends);
+            return;
+        }
+        // What a receiver has to say of a detour says nothing of the port by which it comes.
+        if place == Place::Unknown && told.about.diverted {
+            return;
+        }
         if told.made == Some(Made::AtInput) {
-            let local = match self.law.spec.source_processing {
+            let local = match self.spec.source_processing {
                 SourceProcessing::Off => return,
                 SourceProcessing::Same => rule,
                 SourceProcessing::Base => FeedbackRule::Base,
@@ -344,54 +332,51 @@ impl Routing for QcnSwitch {
             if self.rules.is_conditional(told.router, to) {
                 let port = self.rules.minimal(told.router, &mut Header::new(to)).port;
                 self.count.heard += 1;
-                self.apply(told, port, local);
+                self.probabilities.apply(told, port, local);
             }
-        } else if told.ends && told.port.index() >= self.hosts {
+        } else if told.ends && told.port.index() >= self.probabilities.hosts {
             self.count.heard += 1;
-            self.apply(told, told.port, rule);
+            self.probabilities.apply(told, told.port, rule);
         }
     }
 
     fn sent(&mut self, router: RouterId, port: PortId) {
-        let cell = self.cell(router, port);
-        let state = &mut self.states[cell];
-        state.sent += 1;
-        if state.sent == self.law.spec.packets {
-            state.sent = 0;
-            // What cannot rise any more has not risen.
-            self.count.raised += u64::from(state.probability < 100.0);
-            self.law.raise(state);
-        }
+        self.probabilities.sent(router, port);
     }
 
     fn gauges(&self) -> Vec<String> {
-        let mut names = vec!["probability_min".to_owned(), "probability_mean".to_owned()];
-        names.extend((self.hosts..self.ports).map(|port| format!("probability_{port}")));
+        let mut names = self.probabilities.gauges();
+        names.extend(self.detours.iter().flat_map(Detours::gauges));
         names
     }
 
-    fn read(&mut self, router: RouterId, _now: Cycle, values: &mut Vec<f64>) {
-        let states = &self.states[self.transit(router)];
-        let each = || states.iter().map(|state| state.probability);
-        values.push(each().fold(100.0, f64::min));
-        values.push(each().sum::<f64>() / states.len() as f64);
-        values.extend(each());
+    fn read(&mut self, router: RouterId, now: Cycle, values: &mut Vec<f64>) {
+        self.probabilities.read(router, values);
+        if let Some(detours) = &mut self.detours {
+            detours.read(router, now, values);
+        }
     }
 
     fn deeds(&self) -> Vec<(&'static str, u64)> {
-        let Count { decided, diverted, heard, lowered, raised } = self.count;
-        vec![
+        let Count { decided, diverted, heard, ignored } = self.count;
+        let Probabilities { lowered, raised, .. } = self.probabilities;
+        let mut deeds = vec![
             ("diverted", diverted),
             ("decided", decided),
             ("notifications", heard),
             ("lowered", lowered),
             ("raised", raised),
-        ]
+        ];
+        if self.spec.endpoint == EndpointRule::Ignored {
+            deeds.push(("ignored", ignored));
+        }
+        deeds
     }
 
     fn bytes(&self) -> usize {
-        self.states.len() * size_of::<PortState>()
+        let detours = self.detours.as_ref().map_or(0, Detours::bytes);
+        self.probabilities.bytes() + detours
     }
 
-    state! { keep states, count; leave rules, law, first, ports, hosts; }
+    state! { keep probabilities, count; each detours; leave rules, spec; }
 }

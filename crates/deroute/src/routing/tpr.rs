@@ -37,7 +37,10 @@ use serde::{Deserialize, Serialize};
 
 use super::counters::{CountMode, CounterPlan, Counting, GroupCounters};
 use super::ugal::{Ugal, UgalPlan, UgalSpec};
-use super::{Fabric, Follows, Header, Hop, Injection, Plan, Queue, RouterView, Routing, Watches};
+use super::{
+    Fabric, Follows, Header, Hop, Injection, Notification, Plan, Queue, RouterView, Routing,
+    Watches,
+};
 use crate::ids::{Cycle, RouterId};
 use crate::spec::{Quantity, SpecError};
 use crate::state::state;
@@ -127,6 +130,10 @@ impl Routing for Tpr {
     fn injection(&mut self, queue: Queue, event: Injection, header: &Header) {
         self.counters.record(queue, event, header.destination, |_, _| ());
         self.ugal.injection(queue, event, header);
+    }
+
+    fn notified(&mut self, told: &Notification) {
+        self.ugal.notified(told);
     }
 
     fn gauges(&self) -> Vec<String> {

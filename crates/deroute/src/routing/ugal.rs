@@ -37,8 +37,8 @@ use serde::{Deserialize, Serialize};
 
 use super::phase_a::{DetourPlan, Detours, Policy};
 use super::{
-    Fabric, Follows, Header, Hop, Injection, Ladder, Plan, Queue, RouterView, Routing,
-    ValiantPhase, VcNeed, Watches, follow,
+    Fabric, Follows, Header, Hop, Injection, Ladder, Notification, Plan, Queue, RouterView,
+    Routing, ValiantPhase, VcNeed, Watches, follow,
 };
 use crate::ids::{Cycle, RouterId};
 use crate::probe::PathKind;
@@ -132,7 +132,7 @@ impl UgalPlan {
         let paths = (&spec.phase_a, spec.own_group, spec.restricted);
         let detours = DetourPlan::new(fabric, path, paths, [15, 50])?;
         let mut spec = spec.clone();
-        spec.recompute |= detours.redraws();
+        spec.recompute |= detours.redraws() || spec.redecide && detours.adapts();
         spec.redecide |= spec.recompute;
         let ladder = detours.ladder(path, spec.vc_use)?;
         Ok(Self { topology: Arc::clone(&fabric.topology), ladder, spec, detours })
@@ -272,8 +272,12 @@ impl Routing for Ugal {
     fn injection(&mut self, queue: Queue, event: Injection, header: &Header) {
         // A packet that waits for its minimal path says nothing about the detours.
         if event != Injection::Blocked || header.kind() != PathKind::Minimal {
-            self.detours.injection(queue, event);
+            self.detours.injection(queue, event, header.destination);
         }
+    }
+
+    fn notified(&mut self, told: &Notification) {
+        self.detours.notified(told);
     }
 
     fn gauges(&self) -> Vec<String> {

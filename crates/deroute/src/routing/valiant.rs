@@ -38,8 +38,8 @@ use serde::{Deserialize, Serialize};
 
 use super::phase_a::{DetourPlan, Detours, Policy};
 use super::{
-    Fabric, Follows, Header, Hop, Injection, Ladder, Plan, Queue, RouterView, Routing, Watches,
-    follow,
+    Fabric, Follows, Header, Hop, Injection, Ladder, Notification, Plan, Queue, RouterView,
+    Routing, Watches, follow,
 };
 use crate::ids::{Cycle, RouterId};
 use crate::spec::{SpecError, VcUse};
@@ -121,8 +121,12 @@ impl Routing for Valiant {
         Watches { reconsiders: watches.reconsiders || self.recompute, ..watches }
     }
 
-    fn injection(&mut self, queue: Queue, event: Injection, _header: &Header) {
-        self.detours.injection(queue, event);
+    fn injection(&mut self, queue: Queue, event: Injection, header: &Header) {
+        self.detours.injection(queue, event, header.destination);
+    }
+
+    fn notified(&mut self, told: &Notification) {
+        self.detours.notified(told);
     }
 
     fn gauges(&self) -> Vec<String> {

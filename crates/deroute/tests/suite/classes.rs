@@ -71,6 +71,50 @@ fn a_victim_waits_behind_a_culprit_on_one_class() {
     }
 }
 
+/// Four hosts that send all they can to one, in class 0, or none; and beside one of them two others that send through the
+/// same link to another host, in class 0 and in class 1.
+fn storm(control: &str, rages: bool) -> Outcome {
+    let topology = "{ graph = { edges = [[0, 1]], hosts = [3, 5] } }";
+    let load = if rages { 1.0 } else { 0.0 };
+    let streams = format!(
+        "[{{ name = \"storm\", hosts = [0, 5, 6, 7], load = {load:?}, destinations = {{ any = [3] }} }},
+          {{ name = \"same\", hosts = [1], load = 0.4, destinations = {{ any = [4] }}, injection = \"paced\" }},
+          {{ name = \"other\", hosts = [2], load = 0.3, destinations = {{ any = [4] }}, class = 1,
+             injection = \"paced\" }}]"
+    );
+    let mut spec = build(topology, "{ count = 2 }", &streams, 800_000);
+    spec.network.flow_control = support::value(control);
+    support::run(&spec)
+}
+
+/// A pause storm in one class takes nothing from another one: with PFC what a class of its own sends arrives as before,
+/// but for the frame that it may find on each of three links. The same class is stopped, and so are both where pauses
+/// are of whole links.
+#[test]
+fn a_pause_storm_stays_in_its_class() {
+    let limits = "xoff = '97 KB', xon = '80 KB', response = 0";
+    let (pfc, pause) =
+        (format!("{{ pfc = {{ {limits} }} }}"), format!("{{ pause = {{ {limits} }} }}"));
+    let (calm, raging) = (storm(&pfc, false), storm(&pfc, true));
+    let pauses = |outcome: &Outcome| {
+        let used = outcome.flow_control.as_ref().expect("pauses");
+        used.links.iter().map(|link| link.stops).sum::<u64>()
+    };
+    assert_eq!(pauses(&calm), 0);
+    assert!(pauses(&raging) > 20, "{:?}", raging.flow_control);
+    let latency = |outcome: &Outcome, name| stream(outcome, name).latency.max;
+    for name in ["same", "other"] {
+        assert!(accepted(&calm, name) > 0.29, "{name}");
+    }
+    assert!((accepted(&raging, "other") - accepted(&calm, "other")).abs() < 0.001);
+    let (before, now) = (latency(&calm, "other"), latency(&raging, "other"));
+    assert!(now <= before + 3 * FRAME, "{before} and {now}");
+    let stopped = accepted(&raging, "same");
+    assert!(stopped < 0.3 && latency(&raging, "same") > 20 * before, "{stopped}");
+    let whole = storm(&pause, true);
+    assert!(latency(&whole, "other") > 20 * before, "{:?}", stream(&whole, "other").latency);
+}
+
 /// Saturating hosts to one output, each in a class of its own: of any stretch of rounds each class has its share, to
 /// the packets that it may send in one round.
 #[test]

@@ -18,6 +18,7 @@ mod ethernet;
 mod flows;
 mod idle;
 mod notified;
+mod notified_detours;
 mod pauses;
 mod permutations;
 mod pinned;

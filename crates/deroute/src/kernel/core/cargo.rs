@@ -47,10 +47,10 @@ pub(crate) struct Notice {
 /// What it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Told {
-    /// How much too long a queue was: 1 to 63.
-    Feedback(u8),
-    /// A packet was marked.
-    Marked,
+    /// How much too long a queue was, 1 to 63; whether before the link to a host; whether the packet was on a detour.
+    Feedback { feedback: u8, endpoint: bool, diverted: bool },
+    /// A packet was marked, on a detour or not.
+    Marked { diverted: bool },
     /// A packet has come.
     Received { marked: bool, entropy: u16 },
 }

@@ -16,7 +16,8 @@ use crate::kernel::core::packet::Packet;
 use crate::kernel::core::ports::{Link, OutputRequest, PortKind};
 use crate::kernel::hosts::Hosts;
 use crate::kernel::sensed::SensedQueues;
-use crate::routing::{Header, Hop, Notification, RouterView};
+use crate::probe::PathKind;
+use crate::routing::{About, Header, Hop, Made, Notification, Place, RouterView};
 
 /// The switches of a partition, as far as one takes part that makes a packet.
 pub(super) struct Switches<'a, C, H, B> {
@@ -61,18 +62,27 @@ pub(super) fn pass(
     else {
         return;
     };
-    let Notice { to, told: Told::Feedback(feedback), .. } = notice else { return };
-    let (router, port) = (RouterId(core.first_router + grant.router), PortId(grant.in_port));
-    let made = None;
+    let Notice { to, told, .. } = notice;
+    let (feedback, about) = match told {
+        Told::Feedback { feedback, endpoint, diverted } => (feedback, about(endpoint, diverted)),
+        Told::Marked { diverted } => (63, About { diverted, place: Place::Unknown }),
+        Told::Received { .. } => return,
+    };
     agents.routing.notified(&Notification {
-        router,
-        port,
-        made,
+        router: RouterId(core.first_router + grant.router),
+        port: PortId(grant.in_port),
+        made: None,
         ends,
         to,
         feedback,
+        about,
         now: core.now,
     });
+}
+
+/// What a notification of a congestion point is about.
+fn about(endpoint: bool, diverted: bool) -> About {
+    About { diverted, place: if endpoint { Place::Endpoint } else { Place::Network } }
 }
 
 impl<C: Control, H: Hosts, B: Books> Switches<'_, C, H, B> {
@@ -84,7 +94,11 @@ impl<C: Control, H: Hosts, B: Books> Switches<'_, C, H, B> {
         };
         let Packet { host_word, header, port, .. } = self.core.pool[told.victim].packet;
         let to = (header.destination, port);
-        let notice = Notice { to, class: told.class, told: Told::Feedback(told.feedback) };
+        let (feedback, diverted) = (told.feedback, header.kind() != PathKind::Minimal);
+        let kind = self.core.outputs[told.port as usize].kind;
+        let endpoint = told.made == Made::AtOutput && kind == PortKind::Host;
+        let says = Told::Feedback { feedback, endpoint, diverted };
+        let notice = Notice { to, class: told.class, told: says };
         let source = cargo.get(host_word).source;
         let (home, port) = model.topology.home_of(source);
         if self.agents.watches.notifications {
@@ -95,7 +109,8 @@ impl<C: Control, H: Hosts, B: Books> Switches<'_, C, H, B> {
                 made: Some(told.made),
                 ends: state.id == home,
                 to,
-                feedback: told.feedback,
+                feedback,
+                about: about(endpoint, diverted),
                 now: self.core.now,
             });
         }

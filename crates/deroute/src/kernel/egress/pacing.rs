@@ -144,9 +144,10 @@ impl Pacing {
     pub(super) fn hear(&mut self, (host, queue): (u32, u8), at: Cycle, notice: &Notice) {
         let flow = self.flow_id(queue, notice.to);
         let feedback = match notice.told {
-            Told::Feedback(feedback) => feedback,
+            Told::Feedback { endpoint: false, .. } if self.plan.endpoint_only => return,
+            Told::Feedback { feedback, .. } => feedback,
             // As much as there can be.
-            Told::Marked => u8::MAX,
+            Told::Marked { .. } => u8::MAX,
             Told::Received { .. } => return,
         };
         self.events.push(Reverse((at, host, Event::Heard { flow, feedback })));

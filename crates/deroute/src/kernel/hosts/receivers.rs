@@ -10,6 +10,7 @@ use crate::kernel::core::cargo::{Cargo, Notice, PartOf, Slab, Told};
 use crate::kernel::core::packet::{BufferId, Packet};
 use crate::kernel::model::Model;
 use crate::notification::{NotificationPlan, Tells};
+use crate::probe::PathKind;
 use crate::probe::collect::Delivery;
 use crate::routing::Header;
 use crate::state::{State, state};
@@ -64,7 +65,7 @@ impl Receivers {
                     return;
                 }
                 *next = at.saturating_add(interval);
-                Told::Marked
+                Told::Marked { diverted: packet.kind != PathKind::Minimal }
             }
         };
         self.due.push(Reverse((at, host, source.0, class, told)));

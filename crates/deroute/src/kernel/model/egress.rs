@@ -8,7 +8,7 @@ use crate::congestion::{self, CongestionPlan, CongestionPoint, NoticePlan};
 use crate::control::LinkClass;
 use crate::ids::{PortId, RouterId};
 use crate::kernel::egress::schedule::Schedule;
-use crate::notification::Tells;
+use crate::notification::{NotificationPoint, Tells};
 use crate::queuing::Flows;
 use crate::reaction::{self, ReactionPlan, Told};
 use crate::routing::{Routing, Signal};
@@ -94,6 +94,7 @@ impl EgressModel {
                 (None, Some(_)) => Told::Feedback,
                 (None, None) => Told::Nothing,
             },
+            endpoints: congestion_point.as_ref().is_some_and(CongestionPlan::tells_of_endpoints),
         };
         let point = network.nic.reaction_point.as_ref();
         let reaction_point = point.map(|point| reaction::build(point, &setting)).transpose()?;
@@ -247,9 +248,11 @@ pub(super) fn check(
         }
         _ => {}
     }
-    if agent.watches().notifications && network.congestion_point.as_ref().is_none_or(is_silent) {
+    let told = network.congestion_point.as_ref().is_some_and(|point| !is_silent(point))
+        || matches!(network.nic.notification_point, Some(NotificationPoint::Cnp(_)));
+    if agent.watches().notifications && !told {
         let message = "this routing follows notifications, and nobody sends any";
-        let choices = ["network.congestion_point.qcn"];
+        let choices = ["network.congestion_point.qcn", "network.nic.notification_point.cnp"];
         return refuse("network.congestion_point", message, &choices);
     }
     let guarded = pause.is_some_and(|pauses| pauses.host().is_some())

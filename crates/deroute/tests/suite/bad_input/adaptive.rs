@@ -108,6 +108,51 @@ const NOTIFICATIONS: &[Row<'_>] = &[
         &["0 is none"],
     ),
     (
+        &[("routing", "{ qcn_switch = { alternatives = 2, phase_a = '-gl' } }"), POINT, CLASSES],
+        "routing.qcn_switch.alternatives",
+        &["drawn by phase_a", "1"],
+    ),
+    (
+        &[("routing", "{ qcn_switch = { phase_a = { acor = {} } } }"), POINT, CLASSES],
+        "routing.qcn_switch.phase_a.acor.trigger",
+        &["show credits", "notifications"],
+    ),
+    (
+        &[("routing", "{ qcn_switch = { phase_a = { lian = { window = 0 } } } }"), POINT, CLASSES],
+        "routing.qcn_switch.phase_a.lian.window",
+        &["0 cycles"],
+    ),
+    (
+        &[("routing", "{ valiant = { phase_a = { acor = { trigger = 'notifications' } } } }")],
+        "routing.valiant.phase_a.acor.raise",
+        &["no usual thresholds", "[2, 2]"],
+    ),
+    (
+        &[(
+            "routing",
+            "{ valiant = { phase_a = { acor = { trigger = 'notifications', raise = [1, 1] } } } }",
+        )],
+        "routing.valiant.phase_a.acor.lower",
+        &["[5, 15]", "up to [2, 2]"],
+    ),
+    (
+        &[(
+            "routing",
+            "{ valiant = { phase_a = { acor = { trigger = 'notifications', per = 'packet' } } } }",
+        )],
+        "routing.valiant.phase_a.acor.per",
+        &["packets that have left", "switch"],
+    ),
+    (
+        &[(
+            "routing",
+            "{ valiant = { phase_a = { acor = { trigger = 'notifications', raise = [1, 1], \
+               lower = [1, 1] } } } }",
+        )],
+        "network.congestion_point",
+        &["nobody sends any"],
+    ),
+    (
         &[(QCN, "{ q_eq = 9, queue = 'input' }"), CLASSES],
         "network.congestion_point.qcn.queue",
         &["nobody counts", "output", "pfc"],

@@ -134,5 +134,16 @@ fn reaction_points() {
             &["link of a host", "network.nic.link"],
         ),
         (&[PFC, LINK, (REACTION, "{}")], REACTION, &["nothing would ever tell", QCN]),
+        (
+            &[
+                (QCN, "{ q_eq = 9, ejection = false }"),
+                CLASSES,
+                PFC,
+                LINK,
+                (REACTION, "{ follows = 'endpoint' }"),
+            ],
+            "network.nic.reaction_point.qcn.follows",
+            &["no queue to a host", "ejection = true"],
+        ),
     ]);
 }

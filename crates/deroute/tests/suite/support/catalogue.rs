@@ -317,7 +317,7 @@ pub const TABLE_ROUTINGS: [&str; 1] =
     ["{ table = { rules = \"router,destination,ports\\n0,0,0\\n0,1,1\\n1,0,1\\n1,1,0\\n\" } }"];
 
 /// Routings that follow notifications of congestion: of a Dragonfly and a lattice, and of a fat tree.
-pub const NOTIFIED: [&str; 11] = [
+pub const NOTIFIED: [&str; 16] = [
     "{ qcn_switch = {} }",
     "{ qcn_switch = { feedback = 'base', vc_use = 'compact' } }",
     "{ qcn_switch = { feedback = 'base', source_processing = 'same', packets = 5, limit = 0.01 } }",
@@ -331,6 +331,15 @@ pub const NOTIFIED: [&str; 11] = [
     "{ switch_ar = { level = 'recent', aging = 'never' } }",
     "{ switch_ar = { share = 0.3, timer = 400 } }",
     "{ switch_ar = { at = 'source', timer = 400 } }",
+    "{ qcn_switch = { phase_a = 'lgl', endpoint = 'ignored' } }",
+    "{ qcn_switch = { phase_a = { lian = { window = 60, ilc_threshold = 2, gcs_threshold = 2, \
+       sgc_threshold = 1 } }, feedback = 'base', packets = 20, limit = 0.01 } }",
+    "{ qcn_switch = { phase_a = { acor = { trigger = 'notifications', interval = 300, \
+       raise = [1, 2], lower = [1, 2] } }, vc_use = 'compact', upper = 5.0 } }",
+    "{ valiant = { phase_a = { acor = { trigger = 'notifications', interval = 200, raise = [0, 1], \
+       lower = [1, 1], sequence = '2L-A' } } } }",
+    "{ ugal = { redecide = true, phase_a = { acor = { trigger = 'notifications', interval = 200, \
+       raise = [0, 1], lower = [1, 1] } } } }",
 ];
 
 /// Queuing schemes; the first is none.
