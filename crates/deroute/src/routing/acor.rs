@@ -21,6 +21,11 @@
 //! (default 5 and 15). The first of two thresholds belongs to the step from `-g-` to the next policy
 //! and back, the second to the step from `-gl`.
 //!
+//! `trigger`: `blocked` (default) counts blocked attempts; `notifications`, with levels of switches alone, notifications
+//! of congestion (QCN, or of receivers that have got marks) which reach the hosts of the router and tell of packets on
+//! detours, but not of queues to hosts. `raise` has to be given then, and `interval` and `lower` should: a
+//! notification is rarer than a blocked attempt by orders (our own, after the thesis' 8.2: switches without credits).
+//!
 //! A blocked attempt is a cycle in which a packet at the head of an injection queue could be granted
 //! by its input port, but was not: no credits, no room, a busy output or a lost arbitration. Attempts
 //! on a minimal path that UGAL or Piggyback chose do not count. A raise clears the counter; the
