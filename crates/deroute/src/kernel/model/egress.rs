@@ -12,7 +12,7 @@ use crate::notification::{NotificationPoint, Tells};
 use crate::queuing::Flows;
 use crate::reaction::{self, ReactionPlan, Told};
 use crate::routing::{Routing, Signal};
-use crate::spec::{Forwarding, Scale, Sensing, SpareVcs, Spec, SpecError};
+use crate::spec::{Forwarding, Network, Scale, Sensing, SpareVcs, Spec, SpecError};
 use crate::switch::{Crossbar, Matching, SwitchPlan};
 use crate::topology::{Peer, Topology};
 
@@ -160,9 +160,10 @@ impl EgressModel {
     }
 }
 
-/// Does a congestion point send no notifications?
-fn is_silent(point: &CongestionPoint) -> bool {
-    !matches!(point, CongestionPoint::Qcn(_))
+/// Does nobody tell of congestion?
+fn is_silent(network: &Network) -> bool {
+    !matches!(network.congestion_point, Some(CongestionPoint::Qcn(_)))
+        && !matches!(network.nic.notification_point, Some(NotificationPoint::Cnp(_)))
 }
 
 /// Most phits of a class that may wait at an output: in its own memory, or in that of all inputs.
@@ -248,9 +249,7 @@ pub(super) fn check(
         }
         _ => {}
     }
-    let told = network.congestion_point.as_ref().is_some_and(|point| !is_silent(point))
-        || matches!(network.nic.notification_point, Some(NotificationPoint::Cnp(_)));
-    if agent.watches().notifications && !told {
+    if agent.watches().notifications && is_silent(network) {
         let message = "this routing follows notifications, and nobody sends any";
         let choices = ["network.congestion_point.qcn", "network.nic.notification_point.cnp"];
         return refuse("network.congestion_point", message, &choices);
