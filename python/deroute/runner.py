@@ -8,8 +8,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deroute import _engine
-from deroute.executors import Done, Event, Executor, Failed
+from deroute import _engine, checkpoints
+from deroute.executors import Done, Event, Executor, Failed, Running
 from deroute.experiment import Experiment, Point
 from deroute.store import FILE, Store, Stored
 from deroute.writing import whole
@@ -72,6 +72,8 @@ def run_points(
                     report.done += 1
                 elif isinstance(event, Failed):
                     report.failed.append(event)
+                if not isinstance(event, Running):
+                    checkpoints.drop(checkpoints.place(directory, event.point.key))
                 watch(event)
 
 

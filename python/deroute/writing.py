@@ -15,12 +15,17 @@ def whole(file: Path) -> Iterator[Path]:
 
     What was there stays if anything goes wrong, such as a disk that fills up.
     """
-    draft = file.with_name(f".{file.name}.part")
+    draft = draft_of(file)
     try:
         yield draft
         draft.replace(file)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def draft_of(file: Path) -> Path:
+    """Where it is written: stays there if the process is killed at it."""
+    return file.with_name(f".{file.name}.part")
 
 
 def toml_value(value: Any) -> str:

@@ -36,8 +36,8 @@ def run(
 ) -> None:
     """Run an experiment, or what is left of it, and draw its figures.
 
-    Every finished point is kept at once. Interrupt with Ctrl-C at any time: the same command
-    continues where it stopped.
+    Every finished point is kept at once, and one that takes long about every minute on its way.
+    Interrupt with Ctrl-C at any time: the same command continues where it stopped.
 
     - `deroute run experiments/demo.toml`
     - `deroute run experiments/dragonfly-h6.toml --jobs 8 --dir runs/night`

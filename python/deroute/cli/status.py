@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from deroute import lock
+from deroute import checkpoints, lock
 from deroute.cli import app
 from deroute.executors import slurm
 from deroute.frame import load_results
@@ -28,7 +28,8 @@ def status(
 
     Counts the points that are finished and those that are not, and says whether a run is going on
     here and what its jobs under Slurm do. Results that these have left and that no `deroute run`
-    has taken yet are counted as waiting: the same `deroute run` takes them.
+    has taken yet are counted as waiting: the same `deroute run` takes them. Points that take more
+    than a minute are kept on their way: the same `deroute run` goes on from there.
 
     - `deroute status runs/demo --follow`
     """
@@ -45,6 +46,11 @@ def _tell(directory: Path) -> bool:
     done, left = len(results.outcomes), len(results.missing)
     parts = [f"{done} of {done + left} points are finished"]
     folder = directory / slurm.FOLDER
+    kept = checkpoints.kept(directory) + checkpoints.kept(folder)
+    if kept:
+        size = sum(file.stat().st_size for file in kept) / 1e6
+        points = "1 point is" if len(kept) == 1 else f"{len(kept)} points are"
+        parts.append(f"{points} kept on the way ({size:,.1f} MB)")
     waiting = len(list((folder / slurm.RESULTS).glob("[0-9a-f]*.npz")))
     if waiting:
         parts.append(f"{waiting} more wait to be taken by `deroute run`")

@@ -8,10 +8,11 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from queue import SimpleQueue
 
-from deroute import _engine
+from deroute import _engine, checkpoints
 from deroute.executors.base import Done, Event, Failed, Resources, Running
 from deroute.experiment import Point
 from deroute.machine import cores
+from deroute.results import RawArrays
 
 
 class LocalExecutor:
@@ -21,6 +22,7 @@ class LocalExecutor:
         """Use these resources."""
         self.threads = resources.threads
         self.jobs = resources.jobs or max(1, cores() // resources.threads)
+        self._directory = resources.directory
 
     def run(self, points: Sequence[Point]) -> Generator[Event]:
         """Simulate every point."""
@@ -60,8 +62,14 @@ class LocalExecutor:
 
         begin = time.perf_counter()
         try:
-            outcome, arrays = _engine.simulate(point.canonical, self.threads, None, progress)
+            outcome, arrays = self._run(point, progress)
         # A panic of the engine is no Exception; it must not end the pool either.
         except BaseException as error:
             return Failed(point, str(error) or type(error).__name__)
         return Done(point, outcome, arrays, time.perf_counter() - begin)
+
+    def _run(self, point: Point, progress: checkpoints.Progress) -> tuple[str, RawArrays]:
+        if self._directory is None:
+            return _engine.simulate(point.canonical, self.threads, None, progress)
+        file = checkpoints.place(self._directory, point.key)
+        return checkpoints.simulate(point.canonical, self.threads, progress, file)

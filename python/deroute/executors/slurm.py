@@ -4,7 +4,7 @@ Every job simulates some of the points, one after the other, and leaves each res
 own on the shared file system. Whoever submitted them takes the files into the store; if nobody
 does, because the terminal was closed, the jobs go on, and the same command takes what is there,
 waits for what is under way, and submits what is neither. A job that its time limit cuts is put into
-the queue again and leaves out what it has done.
+the queue again, leaves out what it has done, and goes on from the checkpoint of a long point.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from deroute import _engine
+from deroute import _engine, checkpoints
 from deroute.errors import InputError, SimulationError, SpecError
 from deroute.executors.base import Done, Event, Failed, Resources
 from deroute.experiment import Point
@@ -68,14 +68,15 @@ class Chunk:
         for key, spec in self.points:
             if _result(self.folder, key).exists() or _failure(self.folder, key).exists():
                 continue
-            begin = time.perf_counter()
+            begin, kept = time.perf_counter(), checkpoints.place(self.folder, key)
             try:
-                outcome, arrays = _engine.simulate(spec, self.threads)
+                outcome, arrays = checkpoints.simulate(spec, self.threads, None, kept)
             except (SimulationError, SpecError) as error:
                 with whole(_failure(self.folder, key)) as draft:
                     draft.write_text(str(error), encoding="utf-8")
             else:
                 _keep(_result(self.folder, key), outcome, arrays, time.perf_counter() - begin)
+            checkpoints.drop(kept)
 
     def checkpoint(self) -> Any:
         """The time limit is near: the same again, later."""
