@@ -58,9 +58,9 @@ ALGORITHMS = (
 )
 SWITCHES = (
     "# Switches\n\nSwitches and hosts: flow control, congestion, notification and reaction points,"
-    " entropies and queuing\nschemes, from the heads of their source files (`make generate`). Every"
-    " key is in [the spec](spec.md); how\nclasses of flows share the VCs out is in [experiment"
-    " files](../experiment-files.md#hot-spots-and-queuing-schemes).\n"
+    " entropies, injection\nqueues and queuing schemes, from the heads of their source files"
+    " (`make generate`). Every key is in [the spec](spec.md); how\nclasses of flows share the VCs"
+    " out is in [experiment files](../experiment-files.md#hot-spots-and-queuing-schemes).\n"
 )
 HEADINGS = ("What it does", "Source", "Parameters")
 
@@ -76,6 +76,7 @@ CATALOGUES = (
     (SWITCHES, "notification", "Notification points", HEADINGS),
     (SWITCHES, "reaction", "Reaction points", HEADINGS),
     (SWITCHES, "entropy", "Entropies", HEADINGS),
+    (SWITCHES, "injection", "Injection queues", HEADINGS),
     (SWITCHES, "queuing", "Queuing schemes", (*HEADINGS, "Deadlock freedom")),
 )
 

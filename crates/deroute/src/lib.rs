@@ -44,6 +44,7 @@ mod control;
 mod entropy;
 pub mod guide;
 pub mod ids;
+pub mod injection;
 mod kernel;
 mod notification;
 pub mod outcome;

@@ -94,6 +94,12 @@ fn unlimited_outputs_have_a_bound() {
         // 342 hosts, 2,000 cycles, and no more than a packet a cycle, for which there is room twice.
         let worst = simulation.footprint().worst_bytes;
         assert!(worst < 342 * 2_000 * 1_000, "{name}: {worst}");
+        // A long run at a low load: packets of at least 4 phits, each with room for two, and twice as many.
+        let mut long = spec;
+        (long.traffic.load, long.run.measure) = (0.05, 10_000_000.into());
+        let simulation = Simulation::build(&long).unwrap_or_else(|error| panic!("{error}"));
+        let (packets, worst) = (342 * 10_000_000 / 20 / 4, simulation.footprint().worst_bytes);
+        assert!(worst < 2 * packets * 500, "{name}: {worst}");
     }
 }
 
@@ -103,6 +109,11 @@ fn sampled_pfc() -> Spec {
         spec.network.flow_control = value("{ pfc = { response = 0, frame = 4, lossy = true } }");
         spec.probes.pauses = true;
     })
+}
+
+/// The spec with several injection queues for each host.
+fn injection_queues(spec: Spec) -> Spec {
+    with(spec, |spec| spec.network.nic.queues = Some(value("{ destination = { count = 8 } }")))
 }
 
 /// The same with streams.
@@ -173,6 +184,7 @@ fn networks() -> Vec<(String, Spec)> {
         ("VOQs in a Dragonfly".to_owned(), voqs(dragonfly(3, minimal))),
         ("VOQs in a fat tree".to_owned(), voqs(queuing(6, "{ dbbm = { queues = 6 } }"))),
         ("shared memory".to_owned(), shared(dragonfly(3, minimal))),
+        ("injection queues".to_owned(), injection_queues(dragonfly(3, minimal))),
         ("late phits".to_owned(), sensing("'waiting'", "'unused'")),
         ("phits downstream".to_owned(), sensing("'downstream'", "'emptiest'")),
         ("spare VCs".to_owned(), sensing("'both'", "'emptiest'")),

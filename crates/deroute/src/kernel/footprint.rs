@@ -94,7 +94,7 @@ fn grown(count: u64) -> u64 {
 
 /// The vectors of `Core`, which `Division::build` makes.
 fn core(model: &Model, all: &Extent) -> u64 {
-    let more_classes = u64::from(model.flows.classes()) - 1;
+    let more_queues = u64::from(model.flows.injection_queues()) - 1;
     bytes::<Router>(all.routers)
         + bytes::<[u32; PathKind::ALL.len()]>(all.routers)
         + bytes::<Input>(all.ports)
@@ -102,7 +102,7 @@ fn core(model: &Model, all: &Extent) -> u64 {
         + bytes::<Queue>(all.queues)
         + bytes::<u32>(all.credits)
         + bytes::<Host>(all.hosts)
-        + bytes::<u32>(all.hosts * more_classes)
+        + bytes::<u32>(all.hosts * more_queues)
 }
 
 /// What stages keep for each port or router: `Islip::new` or `Separable::new`, `Sharing::new`,
@@ -216,7 +216,7 @@ fn interfaces(model: &Model, part: &Extent) -> u64 {
         .map(|job| Course::bytes(job.kept))
         .max()
         .unwrap_or(0);
-    let backlogs = u64::from(model.flows.classes()) * bytes::<VecDeque<u32>>(ranks);
+    let backlogs = u64::from(model.flows.injection_queues()) * bytes::<VecDeque<u32>>(ranks);
     Wheel::<u32>::bytes(model.horizon())
         + records
         + bytes::<Interface>(grown(ranks))

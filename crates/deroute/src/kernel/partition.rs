@@ -175,13 +175,12 @@ impl<M: Machine> Partition<M> {
 
     /// A packet leaves a host for its router.
     #[inline(always)]
-    fn enter(&mut self, mut entering: Entering) {
+    fn enter(&mut self, (mut packet, to): Entering) {
         let Datapath { core, hosts, .. } = &mut self.path;
         if M::Hosts::NOTIFY {
-            let host = core.inputs[entering.1.port() as usize].upstream.port;
-            hosts.entered(host, &mut entering);
+            let host = core.inputs[to.port() as usize].upstream.port;
+            hosts.entered((host, core.model.flows.class_of_queue(to.vc())), &mut packet);
         }
-        let (packet, to) = entering;
         if M::Egress::QUEUED && self.path.core.model.egress.nic.is_some() {
             M::Egress::inject(&mut self.path, (packet, to));
             return;

@@ -41,9 +41,9 @@ impl Population {
         if queue == u32::MAX {
             return None;
         }
-        let classes = u64::from(model.flows.classes());
+        let queues = u64::from(model.flows.injection_queues());
         let queued = u64::from(queue).div_ceil(smallest);
-        let injecting = (all.hosts * classes).saturating_mul(queued);
+        let injecting = (all.hosts * queues).saturating_mul(queued);
         let mut packets = in_network.saturating_add(injecting);
         if let Some(jobs) = model.jobs.as_ref().filter(|_| model.traffic.is_silent()) {
             // Every message has at most one packet that is not full.
@@ -84,7 +84,7 @@ impl Population {
         let survey = Survey::of(model, offered.of_a_host());
         let accepted = Demand { load: offered.load * survey.accepted * EFFICIENCY, ..offered };
         let time = model.times.most() as f64;
-        let room = f64::from(queue(model)) * f64::from(model.flows.classes());
+        let room = f64::from(queue(model)) * f64::from(model.flows.injection_queues());
         let refused =
             if offered.at_once { offered.total } else { (offered.load - accepted.load) * time };
         let waiting = (room * offered.hosts).min(refused);
@@ -115,7 +115,8 @@ impl Population {
 }
 
 /// Packets that have left their hosts at the end of a run, at the most: as many as the links of the hosts can carry,
-/// and one a cycle where they have none.
+/// and one a cycle where they have none; nor more than hosts generate, which is twice the mean and some more
+/// less often than anybody could see, but for traffic in bursts.
 fn entered(model: &Model, all: &Extent) -> u64 {
     if model.jobs.is_some() || model.egress.notices.is_some() {
         return u64::MAX;
@@ -124,7 +125,12 @@ fn entered(model: &Model, all: &Extent) -> u64 {
         Some(link) => u64::from(link.period) * u64::from(model.packet_sizes().0),
         None => 1,
     };
-    all.hosts.saturating_mul(model.times.most() / each + 1)
+    let carried = all.hosts.saturating_mul(model.times.most() / each + 1);
+    if model.traffic.has_bursts() {
+        return carried;
+    }
+    let packets = Demand::of(model, all).total / f64::from(model.packet_sizes().0);
+    carried.min((2.0 * packets) as u64 + 64 * all.hosts)
 }
 
 /// Phits in the injection queue of a host, for each class; `u32::MAX` is unlimited.

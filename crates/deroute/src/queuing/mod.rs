@@ -23,8 +23,9 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::catalogue;
 use crate::congestion::NoticePlan;
 use crate::ids::HostId;
+use crate::injection::{self, InjectionQueues, QueuePlan};
 use crate::routing::{Fabric, Plan, Planner};
-use crate::spec::SpecError;
+use crate::spec::{Network, SpecError};
 use crate::topology::Topology;
 
 /// Most classes: as many as a link can have VCs.
@@ -38,6 +39,8 @@ pub struct Flows {
     /// Classes of the queuing scheme, in each class of service.
     classes: u8,
     service: u8,
+    /// Injection queues of each class.
+    queues: QueuePlan,
 }
 
 impl Flows {
@@ -45,7 +48,7 @@ impl Flows {
     /// number.
     fn new(classes: u8, shares: [Vec<u8>; 2]) -> Self {
         let shares = if classes > 1 { shares } else { Default::default() };
-        Self { shares, classes, service: 1 }
+        Self { shares, classes, service: 1, queues: QueuePlan::ONE }
     }
 
     /// Flows whose class is that of their destination, modulo the number of classes.
@@ -67,8 +70,30 @@ impl Flows {
         self.service
     }
 
-    /// The class of the packets of a class of service from one host to another: the VC of their
-    /// injection queue.
+    /// Number of injection queues of a host, one or several for each class.
+    #[inline]
+    pub fn injection_queues(&self) -> u8 {
+        self.classes() * self.queues.count()
+    }
+
+    /// The injection queue of packets of a class of service from one host to another; `label` is the number of
+    /// their stream, or the tag of their message. Those of class 0 are 0, `classes`, `2 classes`, ...
+    #[inline]
+    pub fn queue(&self, service: u8, (from, to): (HostId, HostId), label: u32) -> u8 {
+        let class = self.class_in(service, from, to);
+        if self.queues.count() == 1 {
+            return class;
+        }
+        self.queues.of(from, to, label) * self.classes() + class
+    }
+
+    /// The class of the packets in an injection queue.
+    #[inline]
+    pub fn class_of_queue(&self, queue: u8) -> u8 {
+        if self.queues.count() == 1 { queue } else { queue % self.classes() }
+    }
+
+    /// The class of the packets of a class of service from one host to another.
     #[inline]
     pub fn class_in(&self, service: u8, from: HostId, to: HostId) -> u8 {
         service * self.classes + self.class(from, to)
@@ -148,18 +173,35 @@ catalogue! {
     Voqnet => voqnet::VoqnetSpec,
 }
 
-/// The classes that a spec asks for, in each of `service` classes of service, and the routing with its VCs
-/// shared out among them.
+/// What a spec says of the queues of flows.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// The queuing scheme, if there is one.
+    pub queuing: &'a Option<Queuing>,
+    /// Injection queues of each class; one if absent.
+    pub queues: &'a Option<InjectionQueues>,
+    /// Classes of service, at least 1.
+    pub service: u8,
+}
+
+impl<'a> Asked<'a> {
+    /// What stands in the spec of a network with so many classes of service.
+    pub(crate) fn of(network: &'a Network, service: u8) -> Self {
+        Self { queuing: &network.queuing, queues: &network.nic.queues, service }
+    }
+}
+
+/// The classes that a spec asks for, in each of its classes of service, their injection queues, and the routing with
+/// its VCs shared out among them.
 ///
 /// # Errors
-/// What the scheme or the routing cannot do there, and VCs that are too few.
+/// What the scheme or the routing cannot do there, and VCs or queues that are too few or too many.
 pub fn plan(
-    spec: &Option<Queuing>,
-    service: u8,
+    asked: Asked<'_>,
     fabric: Fabric,
     planner: &Planner<'_>,
 ) -> Result<(Flows, Plan), SpecError> {
-    plan_for(spec, (service, None), fabric, planner)
+    plan_for(asked, None, fabric, planner)
 }
 
 /// The same where one of the classes of service may be that of notifications.
@@ -167,9 +209,9 @@ pub fn plan(
 /// # Errors
 /// As [`plan`], and paths of notifications that there are none of.
 pub(crate) fn plan_for(
-    spec: &Option<Queuing>,
-    (service, notices): (u8, Option<NoticePlan>),
-    fabric: Fabric,
+    Asked { queuing: spec, queues, service }: Asked<'_>,
+    notices: Option<NoticePlan>,
+    mut fabric: Fabric,
     planner: &Planner<'_>,
 ) -> Result<(Flows, Plan), SpecError> {
     let (name, mut flows) = match spec {
@@ -186,6 +228,12 @@ pub(crate) fn plan_for(
         return Err(SpecError::new("network.classes.count", message).choices(choices));
     }
     flows.service = service;
+    if let Some(queues) = queues {
+        let setting =
+            injection::Setting { hosts: fabric.topology.hosts(), classes: flows.classes() };
+        flows.queues = injection::build(queues, &setting)?;
+    }
+    fabric.queues = flows.queues.count();
     let plan = match flows.classes() {
         1 if spec.is_none() => planner(&fabric)?,
         classes => {

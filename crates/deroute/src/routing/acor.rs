@@ -47,7 +47,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Fabric, Notification, Place, Queue};
+use super::{Fabric, Notification, Place, Queue, RouterView};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::spec::{PhaseA, Quantity, SpecError};
 use crate::state::state;
@@ -159,9 +159,10 @@ pub(super) struct AcorPlan {
     trigger: AcorTrigger,
     levels: Vec<Level>,
     interval: Cycle,
-    /// Ports of a router, and classes of the queuing scheme.
+    /// Ports of a router, classes of the queuing scheme, and injection queues of a host.
     ports: usize,
     classes: usize,
+    queues: usize,
 }
 
 impl AcorPlan {
@@ -194,8 +195,9 @@ impl AcorPlan {
         let ports = usize::from(fabric.topology.radix(RouterId(0)));
         let levels = (0..policies.len()).map(level).collect();
         let classes = usize::from(fabric.classes);
+        let queues = classes * usize::from(fabric.queues);
         let (scope, trigger) = (spec.per, spec.trigger);
-        Ok(Self { scope, trigger, levels, interval, ports, classes })
+        Ok(Self { scope, trigger, levels, interval, ports, classes, queues })
     }
 
     /// Levels rise where packets are blocked.
@@ -212,7 +214,7 @@ impl AcorPlan {
         let fresh = State { level: 0, blocked: 0, until: self.interval };
         let states = match self.scope {
             AcorScope::Switch => count as usize,
-            AcorScope::Packet => count as usize * self.ports * self.classes,
+            AcorScope::Packet => count as usize * self.ports * self.queues,
         };
         Acor { plan: self.clone(), first, states: vec![fresh; states] }
     }
@@ -256,7 +258,7 @@ struct State {
 pub(super) struct Acor {
     plan: AcorPlan,
     first: RouterId,
-    /// By router, or by router, port and class.
+    /// By router, or by router, port and injection queue.
     states: Vec<State>,
 }
 
@@ -271,7 +273,13 @@ impl Acor {
     }
 
     /// The policy of the packet at the head of an injection queue.
-    pub(super) fn policy(&mut self, queue: Queue) -> PhaseA {
+    pub(super) fn policy_of(&mut self, view: &RouterView<'_>) -> PhaseA {
+        let number = view.injection_queue(self.plan.classes);
+        let RouterView { router, input: port, now, .. } = *view;
+        self.policy(Queue { router, port, number, now })
+    }
+
+    fn policy(&mut self, queue: Queue) -> PhaseA {
         let (levels, state) = self.settle(queue);
         levels[usize::from(state.level)].policy
     }
@@ -290,7 +298,7 @@ impl Acor {
     pub(super) fn notified(&mut self, told: &Notification) {
         let Notification { router, port, now, .. } = *told;
         if told.ends && told.about.diverted && told.about.place != Place::Endpoint {
-            self.blocked(Queue { router, port, class: 0, now });
+            self.blocked(Queue { router, port, number: 0, now });
         }
     }
 
@@ -306,7 +314,7 @@ impl Acor {
         let (plan, router) = (&self.plan, (queue.router.0 - self.first.0) as usize);
         if plan.scope == AcorScope::Packet {
             let port = router * plan.ports + queue.port.index();
-            let state = &mut self.states[port * plan.classes + usize::from(queue.class)];
+            let state = &mut self.states[port * plan.queues + usize::from(queue.number)];
             return (&plan.levels, state);
         }
         let state = &mut self.states[router];
@@ -336,7 +344,7 @@ impl Acor {
         if self.follows_packets() {
             return;
         }
-        let (_, state) = self.settle(Queue { router, port: PortId(0), class: 0, now });
+        let (_, state) = self.settle(Queue { router, port: PortId(0), number: 0, now });
         values.extend([f64::from(state.level) + 1.0, f64::from(state.blocked)]);
     }
 }
@@ -358,12 +366,13 @@ mod tests {
             interval: 500,
             ports: 2,
             classes: 3,
+            queues: 3,
         };
         let mut acor = plan.agent(RouterId(7), 2);
         let queue = |n: u16| Queue {
             router: RouterId(7 + u32::from(n) / 6),
             port: PortId(n / 3 % 2),
-            class: (n % 3) as u8,
+            number: (n % 3) as u8,
             now: 0,
         };
         for n in 0..12 {

@@ -70,9 +70,10 @@ struct ClosAd {
     spec: ClosAdSpec,
     row: Row,
     first: RouterId,
-    /// Ports of a router, and classes of the queuing scheme.
+    /// Ports of a router, classes of the queuing scheme, and injection queues of a host.
     ports: usize,
     classes: usize,
+    queues: usize,
     /// Of each output, phits decided on and not granted; empty unless allocation is sequential.
     decided: Vec<u32>,
     /// The decision on the head of each injection queue: output and phits.
@@ -89,6 +90,7 @@ pub fn plan(spec: &ClosAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let ladder = Ladder::valiant(&*topology, "routing.clos_ad")?;
     let vcs = ladder.needs();
     let classes = usize::from(fabric.classes);
+    let queues = classes * usize::from(fabric.queues);
     let agent = Box::new(move |first, count: u32| -> Box<dyn Routing> {
         let ports = usize::from(topology.radix(first));
         let cells = if spec.sequential { ports * count as usize } else { 0 };
@@ -100,8 +102,9 @@ pub fn plan(spec: &ClosAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
             first,
             ports,
             classes,
+            queues,
             decided: vec![0; cells],
-            heads: vec![None; cells * classes],
+            heads: vec![None; cells * queues],
         })
     });
     Ok(Plan { agent, vcs })
@@ -112,8 +115,8 @@ impl ClosAd {
         (router.0 - self.first.0) as usize * self.ports + port.index()
     }
 
-    fn head(&self, router: RouterId, port: PortId, class: u8) -> usize {
-        self.cell(router, port) * self.classes + usize::from(class)
+    fn head(&self, router: RouterId, port: PortId, queue: u8) -> usize {
+        self.cell(router, port) * self.queues + usize::from(queue)
     }
 
     fn queue(&self, view: &RouterView<'_>, port: PortId) -> u32 {
@@ -189,7 +192,8 @@ impl Routing for ClosAd {
             _ => minimal,
         };
         if self.spec.sequential {
-            let (out, input) = (self.cell(at, hop.port), self.head(at, view.input, view.class));
+            let queue = view.injection_queue(self.classes);
+            let (out, input) = (self.cell(at, hop.port), self.head(at, view.input, queue));
             self.decided[out] += u32::from(view.size);
             self.heads[input] = Some((hop.port, view.size));
         }
@@ -208,12 +212,12 @@ impl Routing for ClosAd {
         if event != Injection::Left {
             return;
         }
-        let input = self.head(queue.router, queue.port, queue.class);
+        let input = self.head(queue.router, queue.port, queue.number);
         if let Some((port, size)) = self.heads[input].take() {
             let out = self.cell(queue.router, port);
             self.decided[out] -= u32::from(size);
         }
     }
 
-    state! { keep decided, heads; leave topology, ladder, spec, row, first, ports, classes; }
+    state! { keep decided, heads; leave topology, ladder, spec, row, first, ports, classes, queues; }
 }

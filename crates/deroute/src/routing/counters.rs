@@ -292,7 +292,7 @@ mod tests {
         let mut now = 0;
         for &(pause, router, port, to, leaves) in steps {
             now += pause;
-            let queue = Queue { router: RouterId(router), port: PortId(port), class: 0, now };
+            let queue = Queue { router: RouterId(router), port: PortId(port), number: 0, now };
             let head = ledger.stored.iter().position(|p| (p.0, p.1) == (router, queue.port));
             let (event, to) = match head.filter(|_| leaves) {
                 Some(head) => (Injection::Left, ledger.stored.remove(head).2),
@@ -339,7 +339,7 @@ mod tests {
         let mut agent = plan((100, 10)).agent(RouterId(0), 4);
         let at = |agent: &GroupCounters| agent.region(RouterId(0), 1);
         let send = |agent: &mut GroupCounters, stored: u32| {
-            let queue = Queue { router: RouterId(0), port: PortId(0), class: 0, now: 0 };
+            let queue = Queue { router: RouterId(0), port: PortId(0), number: 0, now: 0 };
             agent.record(queue, Injection::Entered, RouterId(1), |_, _| ());
             if stored == 0 {
                 agent.record(queue, Injection::Left, RouterId(1), |_, _| ());

@@ -105,7 +105,7 @@ pub struct RouterView<'a> {
     pub router: RouterId,
     /// The port at whose head the packet is.
     pub input: PortId,
-    /// Its VC there.
+    /// Its VC there; at its source, which of the injection queues of its class.
     pub vc: VcId,
     /// The port of the destination host on its router.
     pub port: PortId,
@@ -119,6 +119,14 @@ pub struct RouterView<'a> {
     pub queues: &'a dyn Queues,
     /// Its random stream.
     pub rng: &'a mut Stream,
+}
+
+impl RouterView<'_> {
+    /// The number of its injection queue, of a packet at its source, where the queuing scheme has so many classes.
+    #[inline]
+    pub fn injection_queue(&self, classes: usize) -> u8 {
+        self.vc.0 * classes as u8 + self.class
+    }
 }
 
 /// A message that an algorithm sends to every router of its domain (a Dragonfly's group).
@@ -253,8 +261,9 @@ pub struct Queue {
     pub router: RouterId,
     /// Its port.
     pub port: PortId,
-    /// Its class in the queuing scheme, from 0.
-    pub class: u8,
+    /// Its number among the injection queues of its host: the class of its packets in the queuing scheme, unless
+    /// there are several for each.
+    pub number: u8,
     /// The current cycle.
     pub now: Cycle,
 }
@@ -272,6 +281,8 @@ pub struct Fabric {
     pub buffers: Vec<u32>,
     /// Classes of the queuing scheme; 1 without one.
     pub classes: u8,
+    /// Injection queues of a host for each of them.
+    pub queues: u8,
     /// The units of the spec.
     pub scale: Scale,
 }

@@ -156,10 +156,7 @@ impl Detours {
         }
         let policy = match &mut self.acor {
             None => plan.fixed,
-            Some(acor) => {
-                let RouterView { input: port, class, now, .. } = *view;
-                acor.policy(Queue { router: at, port, class, now })
-            }
+            Some(acor) => acor.policy_of(view),
         };
         let within = match plan.restricted {
             true => plan.topology.shared_partition(policy, (at, header.destination), view.rng),

@@ -30,6 +30,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::congestion::spec::*;
 pub use crate::control::spec::*;
 pub use crate::entropy::spec::*;
+pub use crate::injection::spec::*;
 pub use crate::notification::spec::*;
 pub use crate::queuing::spec::*;
 pub use crate::reaction::spec::*;

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Entropy, FlowControl, NotificationPoint, Quantity, ReactionPoint, RetrySpec};
+use super::{
+    Entropy, FlowControl, InjectionQueues, NotificationPoint, Quantity, ReactionPoint, RetrySpec,
+};
 
 /// The link between a host and its router.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,10 +42,14 @@ pub enum Forwarding {
 pub struct Nic {
     /// Delay between host and router, each way. Default 0.
     pub latency: Quantity,
-    /// Injection queue of a host, for each class of the queuing scheme; unlimited when absent. A packet
-    /// generated while it is full is refused: it counts as offered, not as generated.
+    /// Injection queue of a host, for each class of the queuing scheme, and each of `queues`; unlimited when
+    /// absent. A packet generated while it is full is refused: it counts as offered, not as generated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub injection_queue: Option<Quantity>,
+    /// Several injection queues for each class: a packet that cannot leave holds up those of its queue. One
+    /// when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<InjectionQueues>,
     /// The link to the router, where it is more than a delay: its rate, and a buffer at the router
     /// with flow control of its own. Packets wait in the injection queue for it. Without one, the
     /// injection queue is the input buffer of the router.

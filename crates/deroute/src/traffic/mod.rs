@@ -279,6 +279,11 @@ impl Workload {
         self.all().flat_map(|own| &own.phases).any(|phase| phase.pattern.sends(host))
     }
 
+    /// Does any of it come in bursts?
+    pub(crate) fn has_bursts(&self) -> bool {
+        self.all().flat_map(|own| &own.phases).any(|phase| matches!(phase.pace, Pace::OnOff { .. }))
+    }
+
     /// Most hosts that a source sends to; `None` if any host may be one.
     pub(crate) fn fan_out(&self) -> Option<u32> {
         let of_phases = self.phases.iter().map(|phase| phase.pattern.fan_out());

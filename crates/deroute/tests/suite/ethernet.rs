@@ -74,6 +74,46 @@ fn senders_to_one_output_pause_in_turns() {
     }
 }
 
+/// A receiver that says once that its sender be silent, and cannot say more because a frame of 4,000 phits fills the way
+/// back: the link is idle for as many quanta of 512 bits as the pause has, and then goes on.
+#[test]
+fn a_pause_ends_after_its_quanta() {
+    for quanta in [5, 10, 40] {
+        let stream = |name: &str, from: u32, to: u32, size: u32| {
+            format!(
+                "{{ name = '{name}', hosts = [{from}], load = 1.0, destinations = {{ any = [{to}] }}, \
+                 packet_size = {size}, injection = 'paced' }}"
+            )
+        };
+        let spec = support::parse(&format!(
+            "[units]\ncycle = \"1 ns\"\nphit = \"1.25 B\"\n\
+             [network]\ntopology = {{ graph = {{ hosts = 3, edges = [[0, 1]] }} }}\n\
+             links = {{ link = {{ latency = 50, vcs = 1, buffer = 80000 }} }}\n\
+             nic = {{ latency = 1, injection_queue = 8000 }}\nswitch = {{ combined_queued = {{ output_buffer = 8000 }} }}\n\
+             flow_control = {{ pfc = {{ xoff = 200, xon = 100, response = 0, quanta = {quanta}, lossy = true }} }}\n\
+             [routing.minimal]\n\
+             [traffic]\nload = 0.0\npacket_size = 10\npattern = 'uniform'\nstream = [{}, {}, {}]\n\
+             [run]\nwarmup = 0\nmeasure = 400_000\n[probes]\nlinks = true\n[checks]\nfull = true\n",
+            stream("a", 0, 3, 10),
+            stream("rival", 4, 3, 10),
+            stream("back", 5, 1, 4_000)
+        ));
+        let outcome = run(&spec);
+        let used = hosts(&outcome);
+        // 512 bits are 51.2 phits; two links, of which one is paused.
+        let length = f64::from(quanta) * 51.2;
+        let paused = used.paused_mean * 400_000.0 * 2.0;
+        assert!(used.stops > 90, "{used:?}");
+        assert!(
+            (paused - used.stops as f64 * length).abs() <= length,
+            "{quanta}: {paused} {used:?}"
+        );
+        // It is never idle otherwise, but for the frame that has begun when the pause comes, and the first packets.
+        let forth = outcome.arrays.link_use[0];
+        assert!((1.0 - forth - used.paused_max).abs() < 0.01, "{quanta}: {forth} {used:?}");
+    }
+}
+
 /// Every switch with queues at its outputs under every flow control: all packets are somewhere or lost where that
 /// is allowed, and the division does not matter.
 #[test]

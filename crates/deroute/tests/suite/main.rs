@@ -17,6 +17,7 @@ mod equality;
 mod ethernet;
 mod flows;
 mod idle;
+mod injection;
 mod notified;
 mod notified_detours;
 mod pauses;

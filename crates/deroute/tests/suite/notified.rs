@@ -39,6 +39,7 @@ pub fn agent(topology: &str, routing: &str) -> Box<dyn Routing> {
         vcs: vec![4; classes],
         buffers: vec![100; classes],
         classes: 1,
+        queues: 1,
         scale: support::dragonfly(1, 2, 1).units.scale().expect("units"),
         topology: topology.clone(),
     };

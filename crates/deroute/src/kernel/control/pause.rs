@@ -185,7 +185,7 @@ impl Pause {
         let index = self.index(input, vc);
         // A buffer without limits is not counted.
         self.occupancy[index] = self.occupancy[index].saturating_sub(u32::from(size));
-        if self.stopped[input as usize] != 0 {
+        if self.stopped[input as usize] != 0 || self.memory.is_some() {
             self.changed.insert(input);
         }
     }

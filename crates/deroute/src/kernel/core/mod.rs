@@ -42,7 +42,7 @@ pub(crate) struct Core {
     /// Phits free at the other end, per output and VC beyond the first ones.
     pub(crate) credits: Vec<u32>,
     pub(crate) hosts: Vec<Host>,
-    /// Phits in the injection queues of classes other than 0, per host.
+    /// Phits in the injection queues other than the first, per host.
     pub(crate) queued: Vec<u32>,
     pub(crate) pool: Pool,
     /// Heads on their way to input buffers.
@@ -145,12 +145,12 @@ impl Core {
         self.periods.get(port as usize).copied().unwrap_or(1)
     }
 
-    /// A packet of so many phits leaves the injection queue of a class of a host.
+    /// A packet of so many phits leaves an injection queue of a host.
     #[inline(always)]
-    pub(crate) fn count_injected(&mut self, host: u32, class: u8, size: u16) {
+    pub(crate) fn count_injected(&mut self, host: u32, queue: u8, size: u16) {
         let Self { hosts, queued, collector, now, .. } = self;
         let (size, state) = (u32::from(size), &mut hosts[host as usize]);
-        *state.queued_mut(queued, class) -= size;
+        *state.queued_mut(queued, queue) -= size;
         collector.injected += 1;
         if collector.covers(*now) {
             state.injected += u64::from(size);
@@ -168,12 +168,12 @@ impl Core {
         }
     }
 
-    /// The injection queue of a class behind a host port, as routing knows it.
+    /// An injection queue behind a host port, as routing knows it.
     #[inline]
-    pub(crate) fn injection_queue(&self, port: u32, class: u8) -> routing::Queue {
+    pub(crate) fn injection_queue(&self, port: u32, number: u8) -> routing::Queue {
         let Input { router, base, .. } = self.inputs[port as usize];
         let router = RouterId(self.first_router + router);
-        routing::Queue { router, port: PortId((port - base) as u16), class, now: self.now }
+        routing::Queue { router, port: PortId((port - base) as u16), number, now: self.now }
     }
 
     /// Something of the packet after the one at `index`.

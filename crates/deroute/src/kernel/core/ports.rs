@@ -186,9 +186,9 @@ pub(crate) struct Host {
     pub(crate) source: Source,
     /// Cycle of its next packet.
     pub(crate) next: Cycle,
-    /// Phits in its injection queue of class 0, those on their leads_to included.
+    /// Phits in its first injection queue, those on their way included.
     pub(crate) queued: u32,
-    /// The same for the other classes: first counter in `Core::queued`.
+    /// The same for the other ones: first counter in `Core::queued`.
     pub(crate) more_queued: u32,
     /// Its port in `Core::inputs` and `outputs`.
     pub(crate) port: u32,
@@ -201,20 +201,20 @@ pub(crate) struct Host {
 const _: () = assert!(size_of::<Host>() == 64);
 
 impl Host {
-    /// Phits in the injection queue of a class; `more` is `Core::queued`.
+    /// Phits in an injection queue; `more` is `Core::queued`.
     #[inline]
-    pub(crate) fn queued(&self, more: &[u32], class: u8) -> u32 {
-        match class {
+    pub(crate) fn queued(&self, more: &[u32], queue: u8) -> u32 {
+        match queue {
             0 => self.queued,
-            _ => more[self.more_queued as usize + usize::from(class) - 1],
+            _ => more[self.more_queued as usize + usize::from(queue) - 1],
         }
     }
 
     #[inline]
-    pub(crate) fn queued_mut<'a>(&'a mut self, more: &'a mut [u32], class: u8) -> &'a mut u32 {
-        match class {
+    pub(crate) fn queued_mut<'a>(&'a mut self, more: &'a mut [u32], queue: u8) -> &'a mut u32 {
+        match queue {
             0 => &mut self.queued,
-            _ => &mut more[self.more_queued as usize + usize::from(class) - 1],
+            _ => &mut more[self.more_queued as usize + usize::from(queue) - 1],
         }
     }
 }

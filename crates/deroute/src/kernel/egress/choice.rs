@@ -79,7 +79,7 @@ impl Queued {
     /// The same where frames may break, or must be kept until they are acknowledged.
     pub(super) fn next(&mut self, core: &Core, port: u32) -> Option<u8> {
         let Some(retry) = &self.retry else { return self.choose(core, port) };
-        if let Some(until) = retry.vain_until(port, core.now) {
+        if let Some(until) = retry.waits_until(port, core.now) {
             self.queues.schedule(port, core.now, until);
             return None;
         }

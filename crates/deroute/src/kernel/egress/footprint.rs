@@ -1,6 +1,7 @@
 //! Bytes of the queues at the outputs, of congestion points and of reaction points.
 
 use super::credited::HostCredits;
+use super::injection::InjectionQueues;
 use super::marking::Marking;
 use super::output_queues::{Fifo, Port, queues};
 use super::pacing::Pacing;
@@ -31,6 +32,7 @@ impl Queued {
             Some(_) => Pacing::bytes(model, hosts),
         };
         let pacing = pacing + HostCredits::bytes(model, hosts) + Retry::bytes(model, ports);
+        let pacing = pacing + InjectionQueues::bytes(model, hosts);
         ports * port as u64 + marking + pacing + ports / 8 + Wheel::<u32>::bytes(model.horizon())
     }
 

@@ -4,6 +4,7 @@ mod choice;
 mod credited;
 mod fixed;
 mod footprint;
+mod injection;
 mod marking;
 mod notify;
 mod output_queues;

@@ -5,6 +5,7 @@
 
 use super::credited::HostCredits;
 use super::fixed;
+use super::injection::InjectionQueues;
 use super::marking::Marking;
 use super::notify::{self, Switches};
 use super::output_queues::{OutputQueues, Waiting};
@@ -49,6 +50,8 @@ pub(crate) struct Queued {
     pub(super) sampling: Option<Box<Sampling>>,
     /// The reaction points.
     pub(super) pacing: Option<Box<Pacing>>,
+    /// What waits at hosts that have several injection queues for a class.
+    pub(super) injection: Option<Box<InjectionQueues>>,
 }
 
 /// When a packet that is granted now can begin to leave: the last phit that comes over a slower link must be there
@@ -60,7 +63,7 @@ fn ready(core: &Core, grant: &Grant) -> Cycle {
 }
 
 impl State for Queued {
-    state! { keep queues, silences; each retry, credits, marking, sampling, pacing; leave due, candidates; }
+    state! { keep queues, silences; each retry, credits, marking, sampling, pacing, injection; leave due, candidates; }
 }
 
 impl Egress for Queued {
@@ -87,6 +90,7 @@ impl Egress for Queued {
             marking,
             sampling,
             pacing: plan.reaction_point.map(|plan| Box::new(Pacing::new(plan, model, core))),
+            injection: InjectionQueues::new(model, core),
             queues,
         }
     }
@@ -196,15 +200,22 @@ impl Egress for Queued {
         let now = core.now;
         let index = core.pool.insert(packet, now);
         egress.queues.make_room(core.pool.slots());
-        let request = OutputRequest { vc: to.vc(), size: packet.size, ..OutputRequest::default() };
+        // It has no position yet, but an injection queue.
+        let (vc, number, size) = (core.model.flows.class_of_queue(to.vc()), to.vc(), packet.size);
+        let request = OutputRequest { vc, hop_position: number, size, ..OutputRequest::default() };
         egress.queues.waiting[index as usize] = Waiting::new(request, None);
-        let at = (port - egress.queues.outputs, egress.queues.queue_of(port, to.vc()));
+        let at = (port - egress.queues.outputs, egress.queues.queue_of(port, vc));
         if let Some(pacing) = &mut egress.pacing
             && pacing.enter(core, &mut egress.queues, at, index)
         {
             return;
         }
-        egress.queues.append(core, (port, to.vc()), index, now);
+        if let Some(injection) = &mut egress.injection
+            && injection.enter(core, &egress.queues, (at.0, at.1, number), index)
+        {
+            return;
+        }
+        egress.queues.append(core, (port, vc), index, now);
     }
 
     fn hear(&mut self, core: &mut Core, signal: Signal) -> bool {
@@ -357,6 +368,8 @@ impl Egress for Queued {
         let paced = self.pacing.as_ref();
         let mut departing =
             paced.map_or(Vec::new(), |pacing| pacing.departing(core, self.queues.outputs));
+        let own = self.injection.as_ref();
+        departing.extend(own.iter().flat_map(|own| own.departing(core, &self.queues)));
         for (out, port) in (0..).zip(&self.queues.ports) {
             for queue in members(port.occupied) {
                 let mut packet = self.queues.fifos[(port.queues + queue) as usize].head;

@@ -23,8 +23,8 @@ struct Sender {
     /// Frames that are not acknowledged: when they will be, and their phits.
     kept: VecDeque<(Cycle, u32)>,
     phits: u32,
-    /// Until this cycle all that is sent is in vain.
-    vain_until: Cycle,
+    /// Until this cycle all that is sent is in vain, or there is no room to keep what the schedule has chosen.
+    waits_until: Cycle,
     record: RetryRecord,
 }
 
@@ -67,10 +67,10 @@ impl Retry {
         ports.saturating_mul(frame * u64::from(frames.next_power_of_two().max(4)))
     }
 
-    /// Until when nothing leaves a port for good, because a frame broke.
-    pub(super) fn vain_until(&self, port: u32, now: Cycle) -> Option<Cycle> {
+    /// Until when nothing leaves a port for good, because a frame broke or could not be kept.
+    pub(super) fn waits_until(&self, port: u32, now: Cycle) -> Option<Cycle> {
         let sender = self.senders[port as usize].as_ref()?;
-        (sender.vain_until > now).then_some(sender.vain_until)
+        (sender.waits_until > now).then_some(sender.waits_until)
     }
 
     /// A frame of so many phits, each of which takes a period, begins to leave a port: if it must not, or leaves
@@ -87,7 +87,9 @@ impl Retry {
             sender.kept.pop_front();
         }
         if size > sender.plan.replay - sender.phits {
-            return sender.kept.front().map(|(at, _)| *at);
+            let (acknowledged, _) = *sender.kept.front()?;
+            sender.waits_until = acknowledged;
+            return Some(acknowledged);
         }
         let answered = now + size * period + sender.plan.answer;
         let record = &mut sender.record;
@@ -97,7 +99,7 @@ impl Retry {
             record.errors += 1;
             record.vain += u64::from(answered - now);
             record.most = record.most.max(sender.phits + size);
-            sender.vain_until = answered;
+            sender.waits_until = answered;
             return Some(answered);
         }
         sender.phits += size;
@@ -116,6 +118,6 @@ impl Retry {
 impl Sender {
     fn new(plan: RetryPlan, stream: Stream) -> Self {
         let record = RetryRecord::default();
-        Self { plan, stream, kept: VecDeque::new(), phits: 0, vain_until: 0, record }
+        Self { plan, stream, kept: VecDeque::new(), phits: 0, waits_until: 0, record }
     }
 }

@@ -8,7 +8,7 @@ use crate::kernel::books::Books;
 use crate::kernel::control::Control;
 use crate::kernel::core::Core;
 use crate::kernel::core::packet::{BufferId, Flight};
-use crate::kernel::core::ports::PortKind;
+use crate::kernel::core::ports::{OutputRequest, PortKind};
 use crate::kernel::hosts::Hosts;
 use crate::kernel::machine::{Datapath, Machine};
 
@@ -38,12 +38,13 @@ impl Queued {
         let Datapath { core, egress, hosts, .. } = path;
         let host = port - egress.queues.outputs;
         let (packet, _) = egress.pop(core, port, queue);
-        let class = egress.queues.waiting[packet as usize].vc;
+        let OutputRequest { vc: class, hop_position: number, .. } =
+            egress.queues.waiting[packet as usize].request();
         let (now, latency) = (core.now, core.model.host_latency);
         hosts.injected(&mut core.pool[packet].packet, now);
         let packet = core.pool[packet].packet;
         if !(M::Hosts::NOTIFY && egress.queues.plan.notifies(class)) {
-            core.count_injected(host, class, packet.size);
+            core.count_injected(host, number, packet.size);
         }
         let to = BufferId::new(core.hosts[host as usize].port, class);
         if let Some(credits) = &mut egress.credits {
@@ -53,6 +54,9 @@ impl Queued {
         core.arrivals.push(now + latency, Flight { packet, to, at: now + latency });
         if let Some(pacing) = &mut egress.pacing {
             pacing.sent(core, &mut egress.queues, (host, queue), &packet);
+        }
+        if let Some(injection) = &mut egress.injection {
+            injection.advance(core, &mut egress.queues, (host, queue));
         }
         hosts.refill(core, host);
     }

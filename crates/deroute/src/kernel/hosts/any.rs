@@ -95,7 +95,7 @@ impl Hosts for AnyHosts {
         if let (Some(interfaces), Some(jobs)) = (interfaces, &model.jobs)
             && let [first, ..] = jobs.seats(id)
         {
-            interfaces.add(host, jobs, jobs.seats(id), model.flows.classes());
+            interfaces.add(host, jobs, jobs.seats(id), model.flows.injection_queues());
             return Some(jobs.jobs[first.job as usize].start);
         }
         streams.as_mut()?.add(model, host, id);
@@ -139,7 +139,7 @@ impl Hosts for AnyHosts {
     }
 
     #[inline(always)]
-    fn entered(&mut self, host: u32, (packet, to): &mut Entering) {
+    fn entered(&mut self, (host, class): (u32, u8), packet: &mut Packet) {
         let Some(Loaded { cargo, receivers, entropies, .. }) = self.loaded.as_deref_mut() else {
             return;
         };
@@ -147,7 +147,7 @@ impl Hosts for AnyHosts {
             return;
         }
         let cargo = cargo.get_mut(packet.host_word);
-        cargo.class = to.vc();
+        cargo.class = class;
         if let Some(entropies) = entropies
             && !matches!(cargo.part_of, PartOf::Notice(_))
         {

@@ -57,11 +57,11 @@ pub(crate) struct Interface {
     /// Index in `Core::hosts`.
     pub(super) host: u32,
     pub(crate) workers: Vec<Worker>,
-    /// Messages to be cut, by class.
+    /// Messages to be cut, by injection queue.
     pub(super) backlogs: Box<[VecDeque<Outgoing>]>,
     /// Messages so far, or turns.
     pub(super) serial: u32,
-    /// Messages of a class take turns, packet by packet.
+    /// Messages of a queue take turns, packet by packet.
     pub(super) turns: bool,
     /// Messages that have arrived in part: receiver, sender, kind and number.
     pub(super) incoming: BTreeMap<(u32, u32, Kind, u32), Assembly>,
@@ -138,10 +138,10 @@ impl Services for SendQueues<'_> {
             return;
         }
         let service = self.job.service(descriptor.key.tag);
-        let class = self.flows.class_in(service, self.from, to);
+        let queue = self.flows.queue(service, (self.from, to), descriptor.key.tag);
         let (serial, issued) = (*self.serial, self.now);
         *self.serial = serial.wrapping_add(1);
-        self.backlogs[usize::from(class)].push_back(Outgoing {
+        self.backlogs[usize::from(queue)].push_back(Outgoing {
             descriptor,
             to,
             cut: 0,

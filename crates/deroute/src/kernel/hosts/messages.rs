@@ -59,7 +59,7 @@ impl Interfaces {
     }
 
     /// Adds the interface of a host with some ranks.
-    pub(crate) fn add(&mut self, host: u32, jobs: &Jobs, seats: &[Seat], classes: u8) {
+    pub(crate) fn add(&mut self, host: u32, jobs: &Jobs, seats: &[Seat], queues: u8) {
         self.of_hosts.resize(host as usize, NONE);
         self.of_hosts.push(self.nics.len() as u32);
         let worker = |seat: &Seat| {
@@ -69,7 +69,7 @@ impl Interfaces {
         self.nics.push(Interface {
             host,
             workers: seats.iter().map(worker).collect(),
-            backlogs: (0..classes).map(|_| VecDeque::new()).collect(),
+            backlogs: (0..queues).map(|_| VecDeque::new()).collect(),
             serial: 0,
             turns: seats.iter().any(|seat| jobs.jobs[seat.job as usize].flows.is_some()),
             incoming: BTreeMap::new(),

@@ -54,8 +54,8 @@ pub(crate) trait Hosts: State + Sized + Send {
     /// What is due at hosts beside that; packets that they generate are added to `entering`.
     fn advance(&mut self, core: &mut Core, entering: &mut Vec<Entering>);
 
-    /// A packet enters the injection queue of a host, by its index.
-    fn entered(&mut self, host: u32, entering: &mut Entering);
+    /// A packet of a class enters an injection queue of a host, by its index.
+    fn entered(&mut self, at: (u32, u8), packet: &mut Packet);
 
     /// A host will hear of packets that it sent in a cycle to come.
     fn hear(&mut self, at: (u32, Cycle), notice: &Notice);

@@ -44,8 +44,8 @@ pub(crate) fn generate(
     let size = u32::from(demand.size);
     let measured = collector.covers(now);
     collector.attempted_phits += u64::from(measured) * u64::from(size);
-    let class = model.flows.class(host.id, demand.destination);
-    let waiting = host.queued_mut(queued, class);
+    let queue = model.flows.queue(0, (host.id, demand.destination), 0);
+    let waiting = host.queued_mut(queued, queue);
     if model.injection_queue - *waiting < size {
         collector.refused += 1;
         return None;
@@ -56,7 +56,7 @@ pub(crate) fn generate(
     let (router, port) = model.topology.home_of(demand.destination);
     let header = Header::new(router);
     let packet = Packet { generated: now, host_word: host_word(), header, port, size: demand.size };
-    Some((packet, BufferId::new(host.port, class)))
+    Some((packet, BufferId::new(host.port, queue)))
 }
 
 impl Hosts for Open {
@@ -79,7 +79,7 @@ impl Hosts for Open {
     fn advance(&mut self, _core: &mut Core, _entering: &mut Vec<Entering>) {}
 
     #[inline(always)]
-    fn entered(&mut self, _host: u32, _entering: &mut Entering) {}
+    fn entered(&mut self, _at: (u32, u8), _packet: &mut Packet) {}
 
     fn hear(&mut self, _at: (u32, Cycle), _notice: &Notice) {}
 

@@ -174,9 +174,10 @@ impl Streams {
         *next = traffic.next(*id, source, Some(generated));
         let size = u32::from(demand.size);
         let service = own.map_or(0, |stream| stream.class());
-        let class = model.flows.class_in(service, *id, demand.destination);
+        let label = stream.map_or(0, |stream| stream + 1);
+        let queue = model.flows.queue(service, (*id, demand.destination), label);
         let host = &mut hosts[*place as usize];
-        let waiting = host.queued_mut(queued, class);
+        let waiting = host.queued_mut(queued, queue);
         let refused = model.injection_queue - *waiting < size;
         let records = &mut self.records;
         let of_stream = stream.map(|stream| &mut records[stream as usize].collector);
@@ -203,7 +204,7 @@ impl Streams {
             port,
             size: demand.size,
         };
-        Some((packet, BufferId::new(host.port, class)))
+        Some((packet, BufferId::new(host.port, queue)))
     }
 
     /// Takes a packet with a number off the network, at a host, with the cycles that it would have taken, had it never

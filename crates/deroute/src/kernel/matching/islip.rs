@@ -122,7 +122,7 @@ const EMPTY: u8 = u8::MAX;
 /// Bytes of a pair.
 fn stride(model: &Model) -> usize {
     let vcs = model.classes.iter().map(|class| class.vcs).max().unwrap_or(0);
-    1 + usize::from(vcs.max(model.flows.classes()))
+    1 + usize::from(vcs.max(model.host_vcs()))
 }
 
 /// Words of the sets of a switch, and bytes of its pairs.

@@ -110,7 +110,13 @@ pub(super) fn nic(
     latency: Cycle,
     classes: u8,
 ) -> Result<Option<LinkClass>, SpecError> {
-    let Some(link) = &spec.network.nic.link else { return Ok(None) };
+    let own = &spec.network.nic;
+    if own.queues.is_some() && own.reaction_point.is_some() {
+        let message = "a flow with a rate limiter has a queue of its own, and the others share one";
+        let choices = ["nothing", "no network.nic.reaction_point"];
+        return Err(SpecError::new("network.nic.queues", message).choices(choices));
+    }
+    let Some(link) = &own.link else { return Ok(None) };
     if latency == 0 {
         let message = "a link with a buffer at its end takes time";
         return Err(SpecError::new("network.nic.latency", message).choices(["at least 1 cycle"]));
@@ -230,6 +236,7 @@ pub(super) fn fabric(topology: &Arc<dyn Topology>, classes: &[LinkClass], scale:
         vcs: classes.iter().map(|class| class.vcs).collect(),
         buffers: classes.iter().map(|class| class.buffer).collect(),
         classes: 1,
+        queues: 1,
         scale,
     }
 }

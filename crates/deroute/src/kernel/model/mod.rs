@@ -43,7 +43,7 @@ pub(crate) struct Model {
     pub(crate) host_latency: Cycle,
     /// Phits per host and class; `u32::MAX` is unlimited.
     pub(crate) injection_queue: u32,
-    /// Classes of the queuing scheme: the VCs of a host.
+    /// Classes of service and of the queuing scheme, and the injection queues of each.
     pub(crate) flows: Flows,
     pub(crate) pipeline: Cycle,
     pub(crate) crossbar: Crossbar,
@@ -108,7 +108,7 @@ impl Model {
         let mut classes = links::resolve(spec, &scale, &*topology, largest)?;
         let plan = |classes: &[LinkClass]| {
             let fabric = links::fabric(&topology, classes, scale);
-            queuing::plan_for(&spec.network.queuing, (service, notices), fabric, planner)
+            queuing::plan_for(queuing::Asked::of(&spec.network, service), notices, fabric, planner)
         };
         let (mut flows, mut routing) = plan(&classes)?;
         if links::settle(&mut classes, spec, &*topology, (&routing.vcs, flows.classes())) {
@@ -283,13 +283,21 @@ impl Model {
         self.classes.iter().any(|class| class.shared > 0)
     }
 
+    /// VCs of the input port of a host: its injection queues, or one for each class behind a link of its own.
+    pub(crate) fn host_vcs(&self) -> u8 {
+        match self.egress.nic {
+            None => self.flows.injection_queues(),
+            Some(_) => self.flows.classes(),
+        }
+    }
+
     /// Queues of all input ports of a router: of hosts' ports for each class of the queuing scheme, of
     /// others for each VC, and of these one for each output where there are virtual output queues.
     pub(crate) fn queues(&self, router: RouterId) -> u64 {
         let ports = self.topology.radix(router);
         let vcs = |port: u16| match self.topology.peer(router, PortId(port)) {
             Peer::Router { class, .. } => u64::from(self.classes[usize::from(class)].vcs),
-            Peer::Host(_) => u64::from(self.flows.classes()),
+            Peer::Host(_) => u64::from(self.host_vcs()),
             Peer::Unused => 0,
         };
         (0..ports).map(vcs).sum::<u64>() * if self.voqs { u64::from(ports) } else { 1 }

@@ -240,12 +240,13 @@ fn probed(model: &Model, probe: &QueueProbe, router: RouterId, port: PortId) -> 
     let peer = model.topology.peer(router, port);
     let (class, vcs) = match peer {
         Peer::Router { class, .. } => (class, model.classes[usize::from(class)].vcs),
-        _ => (u8::MAX, model.flows.classes()),
+        _ => (u8::MAX, model.host_vcs()),
     };
     let egress = &model.egress;
     let outputs = match (egress.needed, queue_per_vc(model, class)) {
         // A crossbar no faster than the links passes a packet when the link has sent the one before.
         (false, _) => u8::from(model.crossbar != Crossbar::Speed(1)),
+        (true, true) if class == u8::MAX => model.flows.classes(),
         (true, true) => vcs,
         (true, false) => egress.flows / egress.schemes,
     };

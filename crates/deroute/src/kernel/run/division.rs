@@ -115,7 +115,7 @@ impl Division<'_> {
         let extent = Extent::of(model, first..end);
         let mut hosts = M::Hosts::new(model, horizon, &extent);
         let ports = extent.ports as usize;
-        let more_classes = usize::from(model.flows.classes()) - 1;
+        let more_queues = usize::from(model.flows.injection_queues()) - 1;
         let mut core = Core {
             model: Arc::clone(model),
             index,
@@ -129,7 +129,7 @@ impl Division<'_> {
             periods: Vec::new(),
             credits: Vec::with_capacity(extent.credits as usize),
             hosts: Vec::with_capacity(extent.hosts as usize),
-            queued: Vec::with_capacity(extent.hosts as usize * more_classes),
+            queued: Vec::with_capacity(extent.hosts as usize * more_queues),
             pool: Pool::new(),
             arrivals: Wheel::new(horizon),
             signals: Wheel::new(horizon),
@@ -196,7 +196,7 @@ impl Division<'_> {
             Peer::Host(host) => {
                 let index = self.add_host::<M>(core, hosts, host);
                 let link = Link { partition: core.index, port: index, latency: model.host_latency };
-                (PortKind::Host, u8::MAX, model.flows.classes(), u32::MAX, link)
+                (PortKind::Host, u8::MAX, model.host_vcs(), u32::MAX, link)
             }
             Peer::Router { router, port, class } => {
                 let (to, port) = self.port_in_partition(router, port);
@@ -256,7 +256,7 @@ impl Division<'_> {
         let (source, first) = self.model.traffic.source(id, self.model.times.seed);
         let next = hosts.add(self.model, index, id).unwrap_or(first);
         let more_queued = core.queued.len() as u32;
-        core.queued.extend((1..self.model.flows.classes()).map(|_| 0));
+        core.queued.extend((1..self.model.flows.injection_queues()).map(|_| 0));
         let (queued, injected, accepted) = (0, 0, 0);
         let host = Host { id, source, next, queued, more_queued, port, injected, accepted };
         core.hosts.push(host);

@@ -141,6 +141,49 @@ const CLASSES_OF_LINKS: &[Row<'_>] = &[
     ),
 ];
 
+const CLASSES: &str = "network.classes";
+const SHARES: &str = "network.classes.schedule.ets";
+const RATE: &str = "network.links.local.rate";
+
+/// Classes of service, the links that they share, and rates.
+const CLASSES_AND_RATES: &[Row<'_>] = &[
+    (&[(CLASSES, "{ count = 0 }")], "network.classes.count", &["0 classes", "1 to 16"]),
+    (&[(CLASSES, "{ count = 17 }")], "network.classes.count", &["17 classes", "1 to 16"]),
+    (
+        &[(CLASSES, "{ count = 2, schedule = { ets = [100] } }")],
+        SHARES,
+        &["1 shares for 2 classes", "2 shares"],
+    ),
+    (
+        &[(CLASSES, "{ count = 2, schedule = { ets = [50, 40] } }")],
+        SHARES,
+        &["90 percent in all", "100 in all"],
+    ),
+    (
+        &[(CLASSES, "{ count = 2, schedule = { ets = [0, 100] } }")],
+        "network.classes.schedule.ets[0]",
+        &["class 0 would never send", "1 to 100"],
+    ),
+    (
+        &[(CLASSES, "{ count = 3 }")],
+        "network.links.global.vcs",
+        &["2 is too few", "network.classes has 3 classes", "3 to 64"],
+    ),
+    (&[(RATE, "'0 Gb/s'")], RATE, &["a link of no rate carries nothing", "up to 200 Gb/s"]),
+    (&[(RATE, "'0%'")], RATE, &["a link of no rate carries nothing"]),
+    (&[(RATE, "'60 Gb/s'")], RATE, &["does not fit the cycle", "1/3", "1/4"]),
+    (
+        &[("network.slow_links", "[{ routers = [0, 1], rate = '0/3' }]")],
+        "network.slow_links[0].rate",
+        &["a link of no rate carries nothing"],
+    ),
+];
+
+#[test]
+fn classes_and_rates() {
+    check(CLASSES_AND_RATES);
+}
+
 #[test]
 fn flow_control_by_class_of_links() {
     check(CLASSES_OF_LINKS);

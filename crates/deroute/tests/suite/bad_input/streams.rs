@@ -101,6 +101,41 @@ fn resequencing() {
     assert!(error.to_string().contains("cannot hold a packet of 4 phits"), "{error}");
 }
 
+/// So many injection queues are no number of them.
+#[test]
+fn injection_queues() {
+    const QUEUES: &str = "network.nic.queues";
+    let rows: [(&[(&str, &str)], &str, &[&str]); 5] = [
+        (
+            &[(QUEUES, "{ destination = { count = 0 } }")],
+            ".destination.count",
+            &["0 queues", "1 to 64"],
+        ),
+        (&[(QUEUES, "{ destination = {} }")], ".destination.count", &["72 queues", "1 to 64"]),
+        (&[(QUEUES, "{ flow = { count = 65 } }")], ".flow.count", &["65 queues", "1 to 64"]),
+        (
+            &[
+                (QUEUES, "{ flow = { count = 40 } }"),
+                ("network.queuing", "{ dbbm = { queues = 2 } }"),
+            ],
+            ".flow.count",
+            &["40 queues for each of 2 classes", "1 to 32"],
+        ),
+        (
+            &[(QUEUES, "{ flow = {} }"), ("network.nic.reaction_point", "{ qcn = {} }")],
+            "",
+            &["a queue of its own", "no network.nic.reaction_point"],
+        ),
+    ];
+    for (changes, path, fragments) in rows {
+        let error = refusal(changes);
+        assert_eq!(error.path, format!("{QUEUES}{path}"), "{error}");
+        for fragment in fragments {
+            assert!(error.to_string().contains(fragment), "{fragment:?} in {error}");
+        }
+    }
+}
+
 /// A host that runs a rank sends no synthetic traffic.
 #[test]
 fn ranks_send_no_streams() {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use deroute::spec::{FlowControl, Queuing, Routing, Switch};
+use deroute::spec::{FlowControl, InjectionQueues, Queuing, Routing, Switch};
 use schemars::{JsonSchema, SchemaGenerator};
 
 use crate::support::catalogue::{
-    FLOW_CONTROLS, GRAPH_ROUTINGS, HOLDING_SWITCHES, LATTICE_ROUTINGS, NOTIFIED, PAUSES, QUEUINGS,
-    ROUTINGS, SWITCHES, TABLE_ROUTINGS, TREE_ROUTINGS, WIDE_QUEUINGS,
+    FLOW_CONTROLS, GRAPH_ROUTINGS, HOLDING_SWITCHES, INJECTION_QUEUES, LATTICE_ROUTINGS, NOTIFIED,
+    PAUSES, QUEUINGS, ROUTINGS, SWITCHES, TABLE_ROUTINGS, TREE_ROUTINGS, WIDE_QUEUINGS,
 };
 use crate::support::value;
 
@@ -39,6 +39,7 @@ fn every_entry_is_in_a_table() {
     complete(SWITCHES.into_iter().chain(HOLDING_SWITCHES), Switch::name);
     complete(FLOW_CONTROLS.into_iter().chain(PAUSES), FlowControl::name);
     complete(QUEUINGS.into_iter().flatten().chain(WIDE_QUEUINGS), Queuing::name);
+    complete(INJECTION_QUEUES, InjectionQueues::name);
     let routings =
         ROUTINGS.into_iter().chain(LATTICE_ROUTINGS).chain(TREE_ROUTINGS).chain(NOTIFIED);
     complete(

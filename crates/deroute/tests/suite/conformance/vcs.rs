@@ -71,7 +71,7 @@ fn needs(spec: &Spec, routing: &Planner<'_>) -> Vec<VcNeed> {
     let classes = topology.classes().len();
     let scale = Scale::new("1 ns", "25 B").unwrap();
     let (latency, vcs, buffers) = (vec![1; classes], vec![64; classes], vec![100; classes]);
-    let fabric = Fabric { topology, latency, vcs, buffers, classes: 1, scale };
+    let fabric = Fabric { topology, latency, vcs, buffers, classes: 1, queues: 1, scale };
     routing(&fabric).unwrap().vcs
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use deroute::Simulation;
 use deroute::ids::{HostId, PortId, RouterId, VcId};
-use deroute::queuing::{self, Flows};
+use deroute::queuing::{self, Asked, Flows};
 use deroute::rng::{Owner, Stream};
 use deroute::routing::{self, Fabric, Header, Injection, Queue, Queues, RouterView, ValiantPhase};
 use deroute::spec::{Quantity, Scale, Spec, Switch, Topology};
@@ -81,12 +81,15 @@ pub fn fabric(spec: &Spec, topology: &Arc<dyn deroute::topology::Topology>) -> F
         topology.classes().iter().map(|name| support::vcs(&spec.network.links[*name])).collect();
     let link = |name: &&str| number(&spec.network.links[*name].buffer);
     let buffers = topology.classes().iter().map(link).collect();
-    Fabric { topology: Arc::clone(topology), latency, vcs, buffers, classes: 1, scale }
+    let topology = Arc::clone(topology);
+    Fabric { topology, latency, vcs, buffers, classes: 1, queues: 1, scale }
 }
 
 fn agents(spec: &Spec, fabric: Fabric) -> (Flows, routing::AgentFactory) {
     let planner = |fabric: &Fabric| routing::build(&spec.routing, fabric);
-    let (flows, plan) = queuing::plan(&spec.network.queuing, 1, fabric, &planner).unwrap();
+    let (queuing, queues) = (&spec.network.queuing, &spec.network.nic.queues);
+    let asked = Asked { queuing, queues, service: 1 };
+    let (flows, plan) = queuing::plan(asked, fabric, &planner).unwrap();
     (flows, plan.agent)
 }
 
@@ -109,7 +112,7 @@ fn closed_forms(spec: &Spec, packets: &[Planned]) -> Vec<u32> {
         let mut vc = VcId(class);
         let mut total = 2 * nic + packet.size + pipeline;
         let now = packet.generated + nic;
-        let source = Queue { router: at, port: input, class, now };
+        let source = Queue { router: at, port: input, number: class, now };
         let watched = agent.watches().injections;
         if watched {
             agent.injection(source, Injection::Entered, &header);

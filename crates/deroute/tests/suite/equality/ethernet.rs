@@ -9,8 +9,8 @@ use deroute::topology::Peer;
 
 use super::{WORKLOADS, agree};
 use crate::support::catalogue::{
-    DRAGONFLIES, GRAPH_ROUTINGS, GRAPHS, HOLDING_SWITCHES, HOTSPOTS, INJECTIONS, LATTICE_ROUTINGS,
-    LATTICES, PAUSES, QUEUINGS, ROUTINGS, SIZES, SWITCHES, TREE_ROUTINGS, TREES,
+    DRAGONFLIES, GRAPH_ROUTINGS, GRAPHS, HOLDING_SWITCHES, HOTSPOTS, INJECTION_QUEUES, INJECTIONS,
+    LATTICE_ROUTINGS, LATTICES, PAUSES, QUEUINGS, ROUTINGS, SIZES, SWITCHES, TREE_ROUTINGS, TREES,
 };
 use crate::support::{self, value};
 
@@ -44,6 +44,7 @@ fn vary(spec: &mut Spec, n: usize) {
     spec.traffic.load = [0.3, 0.6, 1.0][n % 3];
     spec.network.nic.latency = [1, 5, 2][n % 3].into();
     spec.network.nic.injection_queue = [None, Some(Quantity::from(33))][n / 2 % 2].clone();
+    spec.network.nic.queues = (n % 3 == 2).then(|| value(INJECTION_QUEUES[n / 3 % 2]));
     spec.run.warmup = Warmup::Fixed(80.into());
     spec.run.measure = 300.into();
     spec.run.seed = n as u64;

@@ -5,6 +5,7 @@
 //! specs combine all of it. Overload with full injection queues is part of both.
 
 mod ethernet;
+mod guards;
 mod random;
 
 use deroute::RunOptions;

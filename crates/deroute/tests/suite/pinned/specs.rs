@@ -8,9 +8,9 @@ use deroute::Simulation;
 use deroute::spec::{Run, Spec, Traffic, Warmup};
 
 use crate::support::catalogue::{
-    DRAGONFLIES, GRAPH_ROUTINGS, GRAPHS, HOST_PATTERNS, HOTSPOTS, INJECTIONS, LATTICE_PATTERNS,
-    LATTICE_ROUTINGS, LATTICES, PATTERNS, PLAIN_PATTERNS, QUEUINGS, ROUTINGS, SIXTEEN, SIZES,
-    SWITCHES, TREE_ROUTINGS, TREES,
+    DRAGONFLIES, GRAPH_ROUTINGS, GRAPHS, HOST_PATTERNS, HOTSPOTS, INJECTION_QUEUES, INJECTIONS,
+    LATTICE_PATTERNS, LATTICE_ROUTINGS, LATTICES, PATTERNS, PLAIN_PATTERNS, QUEUINGS, ROUTINGS,
+    SIXTEEN, SIZES, SWITCHES, TREE_ROUTINGS, TREES,
 };
 use crate::support::{self, value};
 use crate::{equality, workload};
@@ -38,6 +38,7 @@ pub fn all() -> Vec<Pin> {
         transients(),
         warmups(),
         patterns_of_hosts(),
+        injection_queues(),
     ];
     families.into_iter().flatten().collect()
 }
@@ -383,4 +384,16 @@ fn patterns_of_hosts() -> Vec<Pin> {
         pin("pattern of hosts", &[topology, &name], spec)
     };
     HOST_PATTERNS.into_iter().enumerate().map(patterned).collect()
+}
+
+fn injection_queues() -> Vec<Pin> {
+    let several = |n: usize| {
+        let queues = INJECTION_QUEUES[n % 2];
+        let mut spec = dragonfly(n % 7);
+        spec.routing = value(ROUTINGS[(5 * n + 3) % 38]);
+        let mut spec = dress(switched(spec, n), n);
+        spec.network.nic.queues = Some(value(queues));
+        pin("injection queues", &[queues, ROUTINGS[(5 * n + 3) % 38]], spec)
+    };
+    (0..8).map(several).collect()
 }

@@ -94,8 +94,10 @@ impl Model {
     /// Tells the agent what happened to a packet in an injection queue.
     pub(super) fn tell(&mut self, router: usize, port: usize, packet: usize, event: Injection) {
         let (router, port) = (RouterId(router as u32), PortId(port as u16));
-        let class = self.packets[packet].class as u8;
-        let queue = Queue { router, port, class, now: self.now };
+        // Behind a link of its own a host has one for each class.
+        let Packet { queue, class, .. } = self.packets[packet];
+        let number = if self.net.links.nic.is_none() { queue } else { class } as u8;
+        let queue = Queue { router, port, number, now: self.now };
         self.agent.injection(queue, event, &self.packets[packet].header);
     }
 
@@ -295,6 +297,8 @@ impl Model {
         let here = &mut self.routers[router];
         if self.net.links.limits(&here.peers[input]).is_some() {
             here.inputs[input].lanes[vc].held -= size;
+        } else if let Some(messages) = self.net.links.messages(&here.peers[input]) {
+            here.inputs[input].lanes[vc].owed += messages.charge(size);
         } else if let Peer::Router { router, port, class } = here.peers[input] {
             let latency = self.net.links.classes[usize::from(class)].latency;
             let (router, port) = (router.index(), port.index());

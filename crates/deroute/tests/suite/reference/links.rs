@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use deroute::ids::{PortId, RouterId};
 use deroute::queuing::Flows;
-use deroute::spec::{ClassSchedule, FlowControl, Quantity, Scale, Spec, Switch};
+use deroute::spec::{
+    ClassSchedule, FlowControl, Quantity, RetrySpec, Scale, SharedBufferSpec, Spec, Switch,
+};
 use deroute::topology::{Peer, Topology};
 
 use super::resolved::whole;
@@ -41,6 +43,53 @@ pub(super) struct Pauses {
     pub(super) response: u32,
     /// Cycles that it holds; until further notice if absent.
     pub(super) duration: Option<u32>,
+    /// Its buffers take of the memory of the switch what they hold beyond XOFF.
+    pub(super) shared: Option<Shared>,
+}
+
+/// Memory of a switch, and how much of it a buffer may take.
+#[derive(Clone, Copy)]
+pub(super) struct Shared {
+    /// Phits, with the buffers of all ports.
+    pub(super) size: u32,
+    threshold: Threshold,
+}
+
+#[derive(Clone, Copy)]
+enum Threshold {
+    /// So many times what is left, in parts of 2^16.
+    Dynamic(u64),
+    Static(u32),
+}
+
+impl Shared {
+    /// Phits that a buffer may take when so many are left.
+    pub(super) fn threshold(&self, left: u32) -> u64 {
+        match self.threshold {
+            Threshold::Dynamic(alpha) => (alpha * u64::from(left)) >> 16,
+            Threshold::Static(limit) => limit.into(),
+        }
+    }
+}
+
+/// Receivers of a class of links that give credits back in messages.
+pub(super) struct Messages {
+    /// Phits that are counted as one.
+    cell: u32,
+    /// Phits of a message, and cycles between the beginnings of two at the least.
+    pub(super) message: u32,
+    pub(super) interval: u32,
+    /// Share of them that is lost.
+    pub(super) lost: f64,
+    /// Phits that the largest packet takes.
+    pub(super) largest: u32,
+}
+
+impl Messages {
+    /// Phits that a packet takes.
+    pub(super) fn charge(&self, size: u32) -> u32 {
+        size.div_ceil(self.cell) * self.cell
+    }
 }
 
 /// How the classes of service share a link.
@@ -63,6 +112,8 @@ pub(super) struct Links {
     /// By class, and of the links of hosts: where there are no credits.
     pub(super) pauses: Vec<Option<Pauses>>,
     pub(super) host: Option<Pauses>,
+    /// By class, those of hosts last: where credits come back in messages.
+    pub(super) messages: Vec<Option<Messages>>,
     pub(super) schedule: Schedule,
     /// Classes of service, and classes of the queuing scheme in each.
     pub(super) service: usize,
@@ -100,8 +151,17 @@ impl Links {
         let pauses: Vec<Option<Pauses>> = pauses.collect();
         let host = nic.as_ref().and_then(|nic| plan(at_hosts, nic));
         let credits = |control: &FlowControl| matches!(control, FlowControl::Credits(_));
-        let whole = matches!(at_hosts, FlowControl::Pause(_)) || credits(at_hosts);
-        let paused = !credits(usual) || host.is_some() || pauses.iter().any(Option::is_some);
+        let at_nic = nic.as_ref().and_then(|_| messages(at_hosts, largest));
+        let told = controls.iter().map(|control| messages(control, largest));
+        let messages: Vec<Option<Messages>> = told.chain([at_nic]).collect();
+        let counted = matches!(at_hosts, FlowControl::Cbfc(_)) && nic.is_none();
+        let whole = matches!(at_hosts, FlowControl::Pause(_)) || credits(at_hosts) || counted;
+        let guarded = pauses.iter().any(Option::is_some) || messages.iter().any(Option::is_some);
+        let waits = |retry: &RetrySpec| retry.bit_error_rate > 0.0 || retry.replay_buffer.is_some();
+        let of_host = spec.network.nic.link.as_ref().and_then(|link| link.retry.as_ref());
+        let retries = spec.network.links.values().filter_map(|link| link.retry.as_ref());
+        let guarded = guarded || retries.chain(of_host).any(waits);
+        let paused = !credits(usual) || host.is_some() || guarded;
         let fast = classes.iter().chain(&nic).all(|class| class.period == 1);
         let holds = matches!(spec.network.switch, Switch::InputBufferedOutputQueued(_));
         let schedule = match spec.network.classes.as_ref().map(|classes| &classes.schedule) {
@@ -121,6 +181,7 @@ impl Links {
             slow,
             pauses,
             host,
+            messages,
             schedule,
             service,
             schemes: usize::from(flows.classes()) / service,
@@ -149,6 +210,20 @@ impl Links {
             Peer::Unused => None,
         };
         pauses.map(|pauses| (pauses, pauses.limits))
+    }
+
+    /// How the receiver at a port gives credits back, if it does so in messages.
+    pub(super) fn messages(&self, peer: &Peer) -> Option<&Messages> {
+        match peer {
+            Peer::Router { class, .. } => self.messages[usize::from(*class)].as_ref(),
+            Peer::Host(_) => self.messages.last().and_then(Option::as_ref),
+            Peer::Unused => None,
+        }
+    }
+
+    /// Phits that a packet takes of the buffer at the other end of a link.
+    pub(super) fn charge(&self, peer: &Peer, size: u32) -> u32 {
+        self.messages(peer).map_or(size, |messages| messages.charge(size))
     }
 
     /// The class of service of a VC.
@@ -191,7 +266,7 @@ pub(super) fn classes(spec: &Spec, topology: &dyn Topology, scale: &Scale) -> Ve
 }
 
 /// Cycles that a phit takes on a link of some rate.
-fn period(scale: &Scale, rate: Option<&Quantity>) -> u32 {
+pub(super) fn period(scale: &Scale, rate: Option<&Quantity>) -> u32 {
     rate.map_or(1, |rate| scale.period("rate", rate).expect("a possible rate"))
 }
 
@@ -216,6 +291,18 @@ fn slow(spec: &Spec, topology: &dyn Topology, scale: &Scale) -> BTreeMap<(usize,
     slow
 }
 
+fn messages(control: &FlowControl, largest: u32) -> Option<Messages> {
+    let FlowControl::Cbfc(spec) = control else { return None };
+    let cell = whole(&spec.cell);
+    Some(Messages {
+        cell,
+        message: whole(&spec.message),
+        interval: whole(&spec.interval),
+        lost: spec.lost_messages,
+        largest: largest.div_ceil(cell) * cell,
+    })
+}
+
 /// What the specs of PAUSE and PFC have in common.
 struct Asked<'a> {
     xoff: &'a Option<Quantity>,
@@ -224,6 +311,7 @@ struct Asked<'a> {
     phy_delay: &'a Quantity,
     frame: &'a Quantity,
     quanta: Option<u32>,
+    shared: &'a Option<SharedBufferSpec>,
 }
 
 fn pauses(control: &FlowControl, class: &Class, largest: u32, scale: &Scale) -> Option<Pauses> {
@@ -236,18 +324,17 @@ fn pauses(control: &FlowControl, class: &Class, largest: u32, scale: &Scale) -> 
                 phy_delay: &$spec.phy_delay,
                 frame: &$spec.frame,
                 quanta: $spec.quanta,
+                shared: &$spec.shared_buffer,
             }
         };
     }
     let (whole_link, asked) = match control {
-        FlowControl::Credits(_) => return None,
-        FlowControl::Cbfc(_) => {
-            unimplemented!("credits in messages: cbfc.rs has their closed forms")
-        }
+        FlowControl::Credits(_) | FlowControl::Cbfc(_) => return None,
         FlowControl::Lossy(_) => {
             let limits = Limits { capacity: class.buffer, xoff: u32::MAX, xon: 0 };
             let (frame, response, duration) = (0, 0, None);
-            return Some(Pauses { whole_link: false, limits, frame, response, duration });
+            let (whole_link, shared) = (false, None);
+            return Some(Pauses { whole_link, limits, frame, response, duration, shared });
         }
         FlowControl::Pfc(spec) => (false, asked!(spec)),
         FlowControl::Pause(spec) => (true, asked!(spec)),
@@ -271,5 +358,11 @@ fn pauses(control: &FlowControl, class: &Class, largest: u32, scale: &Scale) -> 
     // A quantum is the time of 512 bits.
     let quantum = 512.0 / 8.0 / scale.phit_bytes();
     let duration = asked.quanta.map(|quanta| ((f64::from(quanta) * quantum).round() as u32).max(1));
-    Some(Pauses { whole_link, limits, frame, response, duration })
+    let threshold = |shared: &SharedBufferSpec| match &shared.limit {
+        Some(limit) => Threshold::Static(whole(limit)),
+        None => Threshold::Dynamic((shared.alpha.expect("one of both") * 65_536.0).round() as u64),
+    };
+    let shared = asked.shared.as_ref();
+    let shared = shared.map(|s| Shared { size: whole(&s.size), threshold: threshold(s) });
+    Some(Pauses { whole_link, limits, frame, response, duration, shared })
 }

@@ -188,8 +188,8 @@ impl Model {
         }
     }
 
-    /// The place in a host's outbox of the message to be cut, its class, and the phits of the next packet:
-    /// messages wait for those of their class alone, and for room in its queue.
+    /// The place in a host's outbox of the message to be cut, its injection queue, and the phits of the next packet:
+    /// messages wait for those of their queue alone, and for room in its queue.
     fn next_cut(&self, host: usize) -> Option<(usize, usize, u32)> {
         let office = self.office.as_ref()?;
         let outbox = &office.ranks[host].as_ref()?.outbox;
@@ -197,19 +197,20 @@ impl Model {
         for (place, (index, cut)) in outbox.iter().enumerate() {
             let message = &office.messages[*index];
             let size = (message.phits.len() as u32 - cut).min(office.jobs.packet.into());
-            let class = usize::from(self.net.flows.class(HostId(host as u32), message.to));
-            let fits = u64::from(self.hosts[host].queued[class] + size) <= self.net.nic_queue;
-            if fits && !waiting.contains(&class) {
-                return Some((place, class, size));
+            let ends = (HostId(host as u32), message.to);
+            let queue = usize::from(self.net.flows.queue(0, ends, message.tag));
+            let fits = u64::from(self.hosts[host].queued[queue] + size) <= self.net.nic_queue;
+            if fits && !waiting.contains(&queue) {
+                return Some((place, queue, size));
             }
-            waiting.push(class);
+            waiting.push(queue);
         }
         None
     }
 
     /// A host puts one packet into an injection queue, if there is one and room for it.
     fn cut(&mut self, host: usize) {
-        let Some((place, class, size)) = self.next_cut(host) else { return };
+        let Some((place, queue, size)) = self.next_cut(host) else { return };
         let Some(office) = &mut self.office else { return };
         let Some(rank) = &mut office.ranks[host] else { return };
         let (index, cut) = &mut rank.outbox[place];
@@ -220,18 +221,21 @@ impl Model {
         if *cut == message.phits.len() as u32 {
             rank.outbox.remove(place);
         }
-        self.hosts[host].queued[class] += size;
+        self.hosts[host].queued[queue] += size;
         self.record.attempt(self.now, size, true);
         let packet = self.packets.len();
         self.packets.push(Packet {
             source: HostId(host as u32),
             destination,
-            class,
+            queue,
+            class: queue % usize::from(self.net.flows.classes()),
             size,
             generated,
             injected: u32::MAX,
             whole: 0,
             lost_at: None,
+            stream: None,
+            marked: false,
             blocked: 0,
             header: Header::new(self.net.topology.router_of(destination)),
         });

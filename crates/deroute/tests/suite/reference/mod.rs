@@ -10,6 +10,8 @@
 
 mod allocate;
 mod ethernet;
+mod generate;
+mod guards;
 mod islip;
 mod links;
 mod messages;
@@ -18,33 +20,38 @@ mod queues;
 mod record;
 mod report;
 mod resolved;
+mod streams;
 mod switch;
 mod wire;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use deroute::ids::{HostId, RouterId};
 use deroute::outcome::Outcome;
 use deroute::rng::{Owner, Stream};
-use deroute::routing::{Header, Injection, Message, Routing, Watches};
+use deroute::routing::{Header, Message, Routing, Watches};
 use deroute::spec::Spec;
 use deroute::topology::Peer;
-use deroute::traffic::Source;
 
+use generate::Generator;
+use guards::{Errors, Marking};
 use messages::Office;
 use queues::Queued;
 use record::Record;
 use resolved::Resolved;
 use switch::{Departures, Router};
-use wire::{Began, Crossed, Frame, Outgoing, Wire};
+use wire::{Frame, Wire};
 
 /// A packet, from its generation to the end of the run.
 #[derive(Clone, Debug)]
 struct Packet {
     source: HostId,
     destination: HostId,
-    /// Its class in the queuing scheme.
+    /// Its injection queue, and its class of flows.
+    queue: usize,
     class: usize,
+    /// Its stream, if it is of one.
+    stream: Option<usize>,
     size: u32,
     generated: u32,
     /// Cycle of the first grant.
@@ -55,6 +62,8 @@ struct Packet {
     whole: u32,
     /// The router whose buffer had no room for it.
     lost_at: Option<usize>,
+    /// It left a long queue behind.
+    marked: bool,
     header: Header,
 }
 
@@ -87,14 +96,19 @@ enum Sender {
     Host(usize),
 }
 
-/// The generator of a host.
+/// A host.
 struct Host {
-    source: Source,
-    next: u32,
-    /// Phits in the injection queue of each class.
+    generators: Vec<Generator>,
+    /// Phits in each injection queue.
     queued: Vec<u32>,
     /// Its end of its link, if that is more than a delay.
     wire: Option<Wire>,
+    /// Phits of each class that are free at its router, where it counts them.
+    credits: Vec<u32>,
+    /// What waits in each injection queue behind the packets that are next at the link, and whose turn it is there, by
+    /// the queues of the link.
+    lines: Vec<VecDeque<usize>>,
+    turns: BTreeMap<usize, usize>,
 }
 
 /// The network in motion.
@@ -113,6 +127,8 @@ pub struct Model {
     leaving: Vec<(u32, usize)>,
     now: u32,
     record: Record,
+    /// What marks packets, if something does.
+    marking: Option<Marking>,
     /// Ranks and messages, if there is a workload.
     office: Option<Office>,
 }
@@ -122,20 +138,30 @@ impl Model {
     pub fn new(spec: &Spec) -> Self {
         let mut net = Resolved::new(spec);
         let jobs = net.jobs.take();
-        let topology = &net.topology;
-        let routers = (0..topology.routers()).map(|r| Router::new(&net, RouterId(r))).collect();
+        let (topology, scale) = (&net.topology, spec.units.scale().expect("sensible units"));
+        let routers =
+            (0..topology.routers()).map(|r| Router::new(&net, spec, RouterId(r))).collect();
         let streams =
             (0..topology.routers()).map(|r| Stream::new(spec.run.seed, Owner::Router(r))).collect();
         let host = |h: u32| {
-            let (source, next) = net.workload.source(HostId(h), spec.run.seed);
             let classes = usize::from(net.flows.classes());
             let ends = (net.links.apart(&Peer::Host(HostId(h))), classes);
-            let wire = net.links.nic.map(|nic| Wire::new(&net.links, ends, nic.period));
-            Host { source, next, queued: vec![0; classes], wire }
+            let wire = net.links.nic.map(|nic| {
+                let retry = spec.network.nic.link.as_ref().and_then(|link| link.retry.as_ref());
+                let line = (nic.latency, &scale);
+                let errors = Errors::of(retry, line, (spec.run.seed, Owner::HostErrors(h)));
+                Wire::new(&net.links, ends, (nic.period, errors))
+            });
+            let credits = vec![net.links.nic.map_or(0, |nic| nic.buffer); classes];
+            let queues = usize::from(net.flows.injection_queues());
+            let lines = vec![VecDeque::new(); queues];
+            let generators = Generator::of(&net, spec, HostId(h));
+            let (queued, turns) = (vec![0; queues], BTreeMap::new());
+            Host { generators, queued, wire, credits, lines, turns }
         };
         let hosts = (0..topology.hosts()).map(host).collect();
         let agent = (net.plan.agent)(RouterId(0), topology.routers());
-        let record = Record::new(&net);
+        let (record, marking) = (Record::new(&net), Marking::of(spec, &net));
         Self {
             office: jobs.map(|jobs| Office::new(jobs, net.topology.hosts())),
             net,
@@ -150,6 +176,7 @@ impl Model {
             leaving: Vec::new(),
             now: 0,
             record,
+            marking,
         }
     }
 
@@ -178,6 +205,7 @@ impl Model {
             self.send_from_hosts(true);
             self.now += 1;
         }
+        self.count_errors();
         // What was granted an output to a host counts as delivered: let its phits arrive.
         while self.record.consumed < self.record.delivered {
             self.arrivals();
@@ -210,74 +238,6 @@ impl Model {
         }
     }
 
-    /// Hosts generate packets.
-    fn generate(&mut self) {
-        let now = self.now;
-        for index in 0..self.hosts.len() {
-            let (id, host) = (HostId(index as u32), &mut self.hosts[index]);
-            if host.next != now {
-                continue;
-            }
-            let demand = self.net.workload.demand(id, &mut host.source, now);
-            host.next = self.net.workload.next(id, &mut host.source, Some(now));
-            let size = u32::from(demand.size);
-            let class = usize::from(self.net.flows.class(id, demand.destination));
-            let fits = u64::from(host.queued[class] + size) <= self.net.injection_queue;
-            self.record.attempt(now, size, fits);
-            if !fits {
-                continue;
-            }
-            host.queued[class] += size;
-            let to = self.net.topology.router_of(demand.destination);
-            let packet = self.packets.len();
-            self.packets.push(Packet {
-                source: id,
-                destination: demand.destination,
-                class,
-                size,
-                generated: now,
-                injected: u32::MAX,
-                blocked: 0,
-                whole: 0,
-                lost_at: None,
-                header: Header::new(to),
-            });
-            self.launch(packet);
-        }
-    }
-
-    /// A generated packet sets out for its router, or waits for the link of its host.
-    fn launch(&mut self, packet: usize) {
-        let (now, Packet { source, class, size, .. }) = (self.now, self.packets[packet].clone());
-        if let Some(wire) = &mut self.hosts[source.index()].wire {
-            let crossed = (0..size).map(|_| Crossed { begins: now, ends: now }).collect();
-            let (whole, sent, memory) = (now, 0, None);
-            let waiting =
-                Outgoing { packet, vc: class, size, ready: now, whole, crossed, sent, memory };
-            wire.append(&self.net.links, class, waiting);
-            return;
-        }
-        match self.net.host_latency {
-            0 => self.enter(packet),
-            latency => self.post(latency, Parcel::Fresh { packet }),
-        }
-    }
-
-    /// A generated packet reaches its router, whole.
-    fn enter(&mut self, packet: usize) {
-        let now = self.now;
-        self.packets[packet].whole = now;
-        let Packet { source, class, size, .. } = self.packets[packet];
-        let router = self.net.topology.router_of(source).index();
-        let port = self.net.topology.port_of(source).index();
-        for index in 0..size {
-            self.routers[router].accept(port, class, (Phit { packet, index }, now));
-        }
-        if self.watches.injections {
-            self.tell(router, port, packet, Injection::Entered);
-        }
-    }
-
     /// Every router shows its queues to its agent, in every cycle.
     fn broadcast(&mut self) {
         if !self.watches.queues {
@@ -305,8 +265,8 @@ impl Model {
             router.check_outputs(&self.net);
             let Departures { busy, phits, packets, frames } = router.send(&self.net, now);
             busy.into_iter().for_each(|port| self.record.sent(now, index, port));
-            for (_, Began { memory, size, .. }) in packets {
-                memory.into_iter().for_each(|at| self.give_back(index, at, size));
+            for (port, began) in packets {
+                self.leaves(index, port, began);
             }
             for (port, vc, phit) in phits {
                 self.fly(index, port, vc, phit);
@@ -318,7 +278,7 @@ impl Model {
         let (due, later): (Vec<_>, Vec<_>) = self.leaving.iter().partition(|(at, _)| *at == now);
         self.leaving = later;
         for (_, packet) in due {
-            self.record.consume(now, &self.packets[packet]);
+            self.record.consume(now, (packet, &self.packets[packet]));
             if let Some(office) = &mut self.office {
                 office.consume(packet, self.packets[packet].size, now);
             }

@@ -110,7 +110,8 @@ impl Queues for Queued<'_> {
         if self.atomic {
             return self.taken(port, vc) == 0;
         }
-        u32::from(size) <= self.router.free(self.net, port.index(), vc.index())
+        let size = self.net.links.charge(&self.router.peers[port.index()], size.into());
+        size <= self.router.free(self.net, port.index(), vc.index())
     }
 
     fn is_paused(&self, port: PortId, vc: VcId) -> bool {

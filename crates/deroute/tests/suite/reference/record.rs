@@ -1,13 +1,17 @@
 //! What the model counts, and how it compares with an [`Outcome`] of the engine.
 
-use deroute::outcome::{Outcome, SeriesColumns};
+mod series;
+
+use deroute::outcome::Outcome;
 use deroute::probe::PathKind;
 use deroute::topology::Peer;
 
 use super::Packet;
+use super::guards::GuardRecord;
 use super::paused::PauseRecord;
 use super::report::Report;
 use super::resolved::Resolved;
+use super::streams::StreamRecord;
 
 /// One delivered packet.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +23,7 @@ struct Delivered {
     size: u32,
     hops: u8,
     kind: PathKind,
+    marked: bool,
 }
 
 impl Delivered {
@@ -63,6 +68,8 @@ pub struct Record {
     most_hops: u8,
     /// What was paused and lost.
     pauses: PauseRecord,
+    pub(super) guards: GuardRecord,
+    pub(super) streams: StreamRecord,
 }
 
 impl Record {
@@ -103,6 +110,8 @@ impl Record {
                 .collect(),
             packets: Vec::new(),
             pauses: PauseRecord::new(net),
+            guards: GuardRecord::new(net),
+            streams: StreamRecord::new(net),
             // In a fat tree the way down takes the VCs of the way up again.
             most_hops: match net.topology.tree() {
                 Some(tree) => 2 * (tree.levels() as u8 - 1),
@@ -116,7 +125,7 @@ impl Record {
         self.to = to.max(1);
     }
 
-    fn covers(&self, cycle: u32) -> bool {
+    pub(super) fn covers(&self, cycle: u32) -> bool {
         (self.from..self.to).contains(&cycle)
     }
 
@@ -181,8 +190,9 @@ impl Record {
     }
 
     /// The last phit of a packet is consumed.
-    pub(super) fn consume(&mut self, now: u32, packet: &Packet) {
+    pub(super) fn consume(&mut self, now: u32, (number, packet): (usize, &Packet)) {
         self.consumed += 1;
+        self.streams.consume(now, (number, packet));
         if self.covers(now) {
             self.accepted_by_host[packet.destination.index()] += u64::from(packet.size);
         }
@@ -193,6 +203,7 @@ impl Record {
             size: packet.size,
             hops: packet.header.hops,
             kind: packet.header.kind(),
+            marked: packet.marked,
         });
     }
 
@@ -206,6 +217,8 @@ impl Record {
         self.compare_links(outcome, &mut report);
         self.compare_series(outcome, &mut report);
         self.pauses.compare(outcome, self.cycles(), &mut report);
+        self.guards.compare(outcome, &mut report);
+        self.streams.compare(outcome, &mut report);
         report.finish()
     }
 
@@ -231,6 +244,8 @@ impl Record {
         );
         report.exact("lost", packets.lost, self.pauses.lost());
         report.exact("measured", packets.measured, measured.len() as u64);
+        let marked = outcome.congestion_point.as_ref().map_or(0, |point| point.marked);
+        report.exact("marked", marked, measured.iter().filter(|p| p.marked).count() as u64);
         report.exact("grants", outcome.work.grants, self.grants);
         // A run with a workload goes on for a while after its end.
         let ended = outcome.workload.is_some();
@@ -342,52 +357,6 @@ impl Record {
             report.exact("least used link", engine.min, least);
             report.close("link use", engine.mean, rates.iter().sum::<f64>() / rates.len() as f64);
         }
-    }
-
-    fn compare_series(&self, outcome: &Outcome, report: &mut Report) {
-        let Some((start, width)) = self.series else {
-            report.exact("series", outcome.series.is_some(), false);
-            return;
-        };
-        let Some(series) = &outcome.series else { return report.exact("series", false, true) };
-        let bins = (self.to - start) / width;
-        let column = |at: fn(&Delivered) -> u32, value: fn(&Delivered) -> u64| {
-            let mut sums = vec![0; bins as usize];
-            for packet in &self.packets {
-                if let Some(elapsed) = at(packet).checked_sub(start)
-                    && elapsed / width < bins
-                {
-                    sums[(elapsed / width) as usize] += value(packet);
-                }
-            }
-            sums
-        };
-        let columns = |at: fn(&Delivered) -> u32| SeriesColumns {
-            packets: column(at, |_| 1),
-            phits: column(at, |packet| packet.size.into()),
-            latency_sum: column(at, Delivered::latency),
-            nonminimal: column(at, |packet| (packet.kind != PathKind::Minimal).into()),
-        };
-        report.exact("start of the series", series.start, i64::from(start) - i64::from(self.from));
-        let generation = columns(|packet| packet.generated);
-        report.exact("by generation", padded(&series.by_generation, bins), generation);
-        let delivery = columns(|packet| packet.end - 1);
-        report.exact("by delivery", padded(&series.by_delivery, bins), delivery);
-    }
-}
-
-/// The engine ends a series with its last packet; the model with its last bin.
-fn padded(columns: &SeriesColumns, bins: u32) -> SeriesColumns {
-    let pad = |column: &[u64]| {
-        let mut column = column.to_vec();
-        column.resize(bins as usize, 0);
-        column
-    };
-    SeriesColumns {
-        packets: pad(&columns.packets),
-        phits: pad(&columns.phits),
-        latency_sum: pad(&columns.latency_sum),
-        nonminimal: pad(&columns.nonminimal),
     }
 }
 

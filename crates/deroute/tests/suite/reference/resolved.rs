@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use deroute::ids::RouterId;
-use deroute::queuing::{self, Flows};
+use deroute::queuing::{self, Asked, Flows};
 use deroute::routing::{self, Fabric, Plan};
 use deroute::spec::{
     Allocator, Forwarding, Quantity, Routed, Sensing, SpareVcs, Spec, Switch, Warmup,
 };
 use deroute::topology::{self, Peer, Topology};
-use deroute::traffic::{Setting, Workload};
+use deroute::traffic::{Senders, Setting, Workload};
 use deroute::workload::Jobs;
 
-use super::links::{Links, classes};
+use super::links::{Links, classes, period};
 
 /// The spec in numbers.
 pub(super) struct Resolved {
@@ -68,12 +68,14 @@ impl Resolved {
         let latency = classes.iter().map(|class| class.latency).collect();
         let vcs = classes.iter().map(|class| class.vcs as u8).collect();
         let buffers = classes.iter().map(|class| class.buffer + class.shared).collect();
+        let wiring = Arc::clone(&topology);
         let fabric =
-            Fabric { topology: Arc::clone(&topology), latency, vcs, buffers, classes: 1, scale };
+            Fabric { topology: wiring, latency, vcs, buffers, classes: 1, queues: 1, scale };
         let planner = |fabric: &Fabric| routing::build(&spec.routing, fabric);
         let service = spec.network.classes.as_ref().map_or(1, |classes| classes.count);
-        let (flows, plan) = queuing::plan(&spec.network.queuing, service, fabric, &planner)
-            .expect("a possible routing");
+        let (queuing, queues) = (&spec.network.queuing, &spec.network.nic.queues);
+        let asked = Asked { queuing, queues, service };
+        let (flows, plan) = queuing::plan(asked, fabric, &planner).expect("a possible routing");
         let escapes = (plan.agent)(RouterId(0), 1).escape().is_some();
         let need = |name: &&str| plan.vcs.iter().find(|need| need.class == *name);
         let needs = topology.classes().iter().map(need);
@@ -81,7 +83,10 @@ impl Resolved {
         let Warmup::Fixed(warmup) = &spec.run.warmup else { panic!("not a fixed warm-up") };
         let from = whole(warmup);
         let setting = Setting { topology: &*topology, seed: spec.run.seed };
-        let workload = Workload::build(&spec.traffic, &scale, &setting, Some(from))
+        let rate = spec.network.nic.link.as_ref().and_then(|link| link.rate.as_ref());
+        let period = period(&scale, rate);
+        let senders = Senders { period, classes: service, free: &|_| true };
+        let workload = Workload::build_for(&senders, &spec.traffic, &scale, &setting, Some(from))
             .expect("a possible workload");
         let build = |jobs| Jobs::build(jobs, &scale, &setting).expect("a possible workload");
         let jobs = spec.workload.as_ref().map(build);

@@ -1,11 +1,16 @@
 //! A router: where its phits are, and how they move.
 
+mod memory;
+
 use std::collections::VecDeque;
 
 use deroute::ids::{PortId, RouterId};
+use deroute::rng::{Owner, Stream};
+use deroute::spec::Spec;
 use deroute::topology::Peer;
 
 use super::Phit;
+use super::guards::Errors;
 use super::resolved::Resolved;
 use super::wire::{Began, Crossed, Frame, Outgoing, Wire};
 
@@ -18,6 +23,10 @@ pub(super) struct Lane {
     pub(super) held: u32,
     /// The sender has been told to be silent, in this cycle.
     pub(super) told: Option<u32>,
+    /// Phits of it that are charged to the memory of the switch.
+    pub(super) charged: u32,
+    /// Phits that have left it and that its sender does not know of.
+    pub(super) owed: u32,
     /// Packets whose first phit has arrived and that have not been granted, in this order.
     pub(super) waiting: VecDeque<Waiting>,
 }
@@ -54,6 +63,10 @@ pub(super) struct Input {
     /// With virtual output queues: the VC that comes first, for each output.
     pub(super) turns: Vec<usize>,
     crossing: Option<Crossing>,
+    /// No message of credits before this cycle.
+    pub(super) next_message: u32,
+    /// Which of these are lost.
+    pub(super) losses: Stream,
 }
 
 /// What left through a port in a cycle.
@@ -89,19 +102,40 @@ pub(super) struct Router {
 }
 
 impl Router {
-    pub(super) fn new(net: &Resolved, id: RouterId) -> Self {
+    pub(super) fn new(net: &Resolved, spec: &Spec, id: RouterId) -> Self {
         let ports = net.topology.radix(id);
         let peers: Vec<Peer> = (0..ports).map(|p| net.topology.peer(id, PortId(p))).collect();
         let vcs = |peer: &Peer| match peer {
+            Peer::Host(_) if net.links.nic.is_none() => net.flows.injection_queues().into(),
             Peer::Host(_) => net.flows.classes().into(),
             Peer::Router { .. } => net.links.class(peer).expect("a link").vcs,
             Peer::Unused => 0,
         };
-        let input = |peer: &Peer| Input {
+        let seed = spec.run.seed;
+        let input = |(port, peer): (usize, &Peer)| Input {
+            next_message: 0,
+            losses: Stream::new(seed, Owner::Messages(id, PortId(port as u16))),
             lanes: (0..vcs(peer)).map(|_| Lane::default()).collect(),
             pointer: 0,
             turns: vec![0; usize::from(ports)],
             crossing: None,
+        };
+        let scale = spec.units.scale().expect("sensible units");
+        let errors = |port: usize, peer: &Peer| {
+            let (retry, latency) = match peer {
+                Peer::Router { class, .. } => {
+                    let name = net.topology.classes()[usize::from(*class)];
+                    let latency = net.links.classes[usize::from(*class)].latency;
+                    (spec.network.links[name].retry.as_ref(), latency)
+                }
+                Peer::Host(_) => {
+                    let link = spec.network.nic.link.as_ref();
+                    (link.and_then(|link| link.retry.as_ref()), net.host_latency)
+                }
+                Peer::Unused => (None, 0),
+            };
+            let owner = Owner::Errors(id, PortId(port as u16));
+            Errors::of(retry, (latency, &scale), (seed, owner))
         };
         let output = |(port, peer): (usize, &Peer)| Output {
             pointer: 0,
@@ -112,12 +146,12 @@ impl Router {
             wire: Wire::new(
                 &net.links,
                 (net.links.apart(peer), vcs(peer)),
-                net.links.period(id.index(), port, peer),
+                (net.links.period(id.index(), port, peer), errors(port, peer)),
             ),
             departed: Vec::new(),
         };
         Self {
-            inputs: peers.iter().map(input).collect(),
+            inputs: peers.iter().enumerate().map(input).collect(),
             outputs: peers.iter().enumerate().map(output).collect(),
             peers,
         }
@@ -155,16 +189,24 @@ impl Router {
         for (input, peer) in self.inputs.iter().zip(&self.peers) {
             let held = || input.lanes.iter().map(|lane| lane.phits.len() as u32);
             let fits = match (net.links.limits(peer), net.links.class(peer)) {
-                (Some((pauses, limits)), _) if pauses.whole_link => {
-                    held().sum::<u32>() <= limits.capacity
+                (Some((pauses, limits)), _) => {
+                    // Beside what the ports share.
+                    let shared = pauses.shared.map_or(0, |shared| shared.size);
+                    let most = limits.capacity + shared;
+                    match pauses.whole_link {
+                        true => held().sum::<u32>() <= most,
+                        false => held().all(|phits| phits <= most),
+                    }
                 }
-                (Some((_, limits)), _) => held().all(|phits| phits <= limits.capacity),
                 (None, Some(class)) => {
                     let all = class.buffer * class.vcs as u32 + class.shared;
                     let most = class.buffer + class.shared;
                     held().all(|phits| phits <= most) && held().sum::<u32>() <= all
                 }
-                (None, None) => true,
+                (None, None) => match (net.links.messages(peer), net.links.nic) {
+                    (Some(_), Some(nic)) => held().all(|phits| phits <= nic.buffer),
+                    _ => true,
+                },
             };
             assert!(fits, "an input buffer overflows");
         }
@@ -228,7 +270,7 @@ impl Router {
         input.crossing = Some(Crossing { vc, packet, output: wish.port, left: size, whole: now });
         let output = &mut self.outputs[wish.port];
         let paused = net.links.limits(&self.peers[wish.port]).is_some();
-        let taken = if paused { 0 } else { size };
+        let taken = if paused { 0 } else { net.links.charge(&self.peers[wish.port], size) };
         if let Some(credits) = output.credits.get_mut(wish.vc) {
             *credits = credits.checked_sub(taken).expect("enough credits");
         }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::Phit;
+use super::guards::Errors;
 use super::links::{Links, Schedule};
 
 /// A packet that was granted an output, or that waits in the interface of a host for its link.
@@ -33,6 +34,8 @@ pub(super) struct Crossed {
 pub(super) struct Frame {
     /// The VCs that it speaks of, and whether they are to be silent; one for all where the whole link is told.
     pub(super) says: Vec<(usize, bool)>,
+    /// Credits that it brings, by VC.
+    pub(super) credits: Vec<(usize, u32)>,
     /// Phits that have not been sent.
     pub(super) left: u32,
 }
@@ -82,11 +85,17 @@ pub(super) struct Wire {
     /// The phit on the wire has left before this cycle.
     busy_until: u32,
     turn: Turn,
+    /// Its frames may break.
+    pub(super) errors: Option<Errors>,
 }
 
 impl Wire {
     /// To an end with so many VCs.
-    pub(super) fn new(links: &Links, (apart, vcs): (bool, usize), period: u32) -> Self {
+    pub(super) fn new(
+        links: &Links,
+        (apart, vcs): (bool, usize),
+        (period, errors): (u32, Option<Errors>),
+    ) -> Self {
         let queues = if apart { vcs } else { links.service };
         let mut deficits = vec![0; links.service];
         if let Schedule::Ets { quanta, .. } = &links.schedule {
@@ -102,6 +111,7 @@ impl Wire {
             frame: None,
             busy_until: 0,
             turn: Turn { first: vec![0; links.service], class: 0, deficits },
+            errors,
         }
     }
 
@@ -114,6 +124,20 @@ impl Wire {
     pub(super) fn append(&mut self, links: &Links, vc: usize, packet: Outgoing) {
         let queue = self.queue_of(links, vc);
         self.queues[queue].push_back(packet);
+    }
+
+    /// Does a packet wait in a queue that has sent nothing?
+    pub(super) fn waits(&self, queue: usize) -> bool {
+        !self.queues[queue].is_empty()
+    }
+
+    /// Phits that wait in the queues of a class of service.
+    pub(super) fn waiting_of(&self, links: &Links, service: usize) -> u32 {
+        let own = |queue: &usize| {
+            self.apart && links.service_of(*queue) == service || !self.apart && *queue == service
+        };
+        let queues = (0..self.queues.len()).filter(own);
+        queues.flat_map(|queue| &self.queues[queue]).map(|packet| packet.size).sum()
     }
 
     /// Is nothing on the wire?
@@ -251,6 +275,9 @@ impl Wire {
 
     /// The packet that leaves now, if one can.
     fn next(&mut self, links: &Links, now: u32) -> Option<Outgoing> {
+        if self.errors.as_ref().is_some_and(|errors| errors.waits(now)) {
+            return None;
+        }
         let can_send = |queue: &usize| {
             let head = self.queues[*queue].front();
             let there = |head: &Outgoing| head.ready <= now && self.in_time(head) <= now;
@@ -291,6 +318,11 @@ impl Wire {
         let queue = queue?;
         let class = service_of(queue);
         self.turn.first[class] = queue + 1;
+        if let Some(errors) = &mut self.errors
+            && errors.holds_back((self.queues[queue][0].size, self.period), now)
+        {
+            return None;
+        }
         self.from = queue;
         self.queues[queue].pop_front()
     }

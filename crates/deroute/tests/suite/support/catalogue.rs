@@ -190,6 +190,10 @@ pub const PAUSES: [&str; 6] = [
     "{ lossy = {} }",
 ];
 
+/// Ways to choose among several injection queues, as TOML values.
+pub const INJECTION_QUEUES: [&str; 2] =
+    ["{ destination = { count = 3 } }", "{ flow = { count = 4 } }"];
+
 /// Flow controls, as TOML values.
 pub const FLOW_CONTROLS: [&str; 2] =
     ["{ credits = {} }", "{ cbfc = { interval = 6, message = 1, cell = 4, lost_messages = 0.1 } }"];
