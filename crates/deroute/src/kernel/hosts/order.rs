@@ -1,15 +1,38 @@
 //! Receiving hosts: in which order packets arrive, and, where they put them in order, what waits for that.
 
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 use crate::ids::Cycle;
 use crate::kernel::core::cargo::Numbered;
 use crate::probe::collect::Delivery;
 use crate::probe::order::{Arrival, OrderRecord};
+use crate::rng::mix;
 
 /// Stream, source, and destination by its index.
 type Way = (u32, u32, u32);
+
+/// Spreads ways over a table, the same way in every run.
+#[derive(Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32((*byte).into()));
+    }
+
+    #[inline]
+    fn write_u32(&mut self, part: u32) {
+        self.0 = mix(self.0 ^ u64::from(part));
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 /// A packet that has arrived.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -28,7 +51,7 @@ impl Arrived {
     }
 }
 
-/// Packets of a way.
+/// Packets of a way that are put in order.
 #[derive(Default, Serialize, Deserialize)]
 struct Course {
     /// Number after that of the latest packet that has arrived.
@@ -50,6 +73,8 @@ struct Buffer {
 /// The packets that arrive in a partition.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Order {
+    /// Number after that of the latest packet that has arrived, where nobody puts them in order.
+    latest: HashMap<Way, u32, BuildHasherDefault<Spread>>,
     courses: BTreeMap<Way, Course>,
     /// Phits that a host can hold, if hosts put packets in order.
     limit: Option<u32>,
@@ -61,7 +86,8 @@ impl Order {
     /// For so many hosts, which hold so many phits each if they put packets in order.
     pub(super) fn new(hosts: usize, limit: Option<u32>) -> Self {
         let buffers = vec![Buffer::default(); if limit.is_some() { hosts } else { 0 }];
-        Self { courses: BTreeMap::new(), limit, buffers, record: OrderRecord::default() }
+        let (latest, courses) = (HashMap::default(), BTreeMap::new());
+        Self { latest, courses, limit, buffers, record: OrderRecord::default() }
     }
 
     /// Bytes before the first packet, for so many hosts.
@@ -70,9 +96,13 @@ impl Order {
     }
 
     /// Bytes of so many ways, at the most, without what is held.
-    pub(super) fn most_bytes(ways: u64) -> u64 {
-        // The nodes of a tree may be half full.
-        2 * ways * (size_of::<(Way, Course)>() as u64 + 4)
+    pub(super) fn most_bytes(limit: Option<u32>, ways: u64) -> u64 {
+        match limit {
+            // The nodes of a tree may be half full.
+            Some(_) => 2 * ways * (size_of::<(Way, Course)>() as u64 + 4),
+            // A table that has grown is seven sixteenths full, and has a byte more for each place.
+            None => ways * 16 / 7 * (size_of::<(Way, u32)>() as u64 + 1),
+        }
     }
 
     /// These cycles are measured; what was recorded is forgotten unless they only end later.
@@ -102,15 +132,18 @@ impl Order {
         mut release: impl FnMut(&Arrived),
     ) -> bool {
         let Numbered { stream, source, sequence } = number;
-        let course = self.courses.entry((stream, source, host)).or_default();
-        packet.late = sequence < course.latest;
-        course.latest = course.latest.max(sequence + 1);
-        let now = packet.sample.delivered;
+        let (way, now) = ((stream, source, host), packet.sample.delivered);
         let Some(limit) = self.limit else {
+            let latest = self.latest.entry(way).or_default();
+            packet.late = sequence < *latest;
+            *latest = (*latest).max(sequence + 1);
             self.record.count(now, Arrival { late: packet.late, ..Arrival::default() });
             release(&packet);
             return false;
         };
+        let course = self.courses.entry(way).or_default();
+        packet.late = sequence < course.latest;
+        course.latest = course.latest.max(sequence + 1);
         let buffer = &mut self.buffers[host as usize];
         let size = u32::from(packet.sample.size);
         if sequence > course.next {

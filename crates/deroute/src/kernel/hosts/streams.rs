@@ -95,7 +95,7 @@ impl Streams {
             sent = 2 * all * (size_of::<((u32, u32), u32)>() as u64 + 4);
         }
         let due = 2 * size_of::<u32>() as u64 * extent.generators;
-        Order::most_bytes(all)
+        Order::most_bytes(model.resequencing, all)
             + sent
             + due
             + Wheel::<u32>::most_bytes(parts, model.horizon(), extent.generators)
@@ -134,10 +134,14 @@ impl Streams {
         let (now, horizon) = (core.now, self.wheel.horizon());
         let mut due = std::mem::take(&mut self.due);
         self.wheel.drain(now, |found| due.extend_from_slice(found));
-        due.sort_unstable_by_key(|index| {
-            let Generator { host, next, .. } = &self.generators[*index as usize];
-            (*host, *next, *index)
-        });
+        // The generators of a host follow each other, and mostly one of them is due.
+        due.sort_unstable();
+        let of = |index: u32| &self.generators[index as usize];
+        for own in due.chunk_by_mut(|one, next| of(*one).host == of(*next).host) {
+            if own.len() > 1 {
+                own.sort_by_key(|index| of(*index).next);
+            }
+        }
         for &index in &due {
             let Generator { host, next, .. } = self.generators[index as usize];
             if next <= now && self.free_at[host as usize] <= now {
