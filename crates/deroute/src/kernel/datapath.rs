@@ -128,15 +128,21 @@ impl<M: Machine> Datapath<M> {
         if header.position == 0 && !at_source {
             return;
         }
+        let vc = (queue - inputs[port as usize].queues) as u8;
+        if M::Hosts::NOTIFY && model.egress.notifies(vc) {
+            return;
+        }
         let (size, router) = (*size, RouterId(*first_router + inputs[port as usize].router));
         header.arrive(router);
         let hop = match header.ends_at(router) {
             true => to_host(*home),
-            false => follow(&*model.topology, ladder, router, header),
+            false => {
+                let hop = follow(&*model.topology, ladder, router, header);
+                Hop { vc: model.egress.in_class(hop.vc, vc), ..hop }
+            }
         };
         let request = OutputRequest::new(size, hop);
         core.queues[queue as usize].request = request;
-        let vc = (queue - core.inputs[port as usize].queues) as u8;
         debug_assert_eq!(request, self.route((port as usize, vc), head), "it follows its path");
     }
 

@@ -130,7 +130,8 @@ fn outputs(model: &Model, all: &Extent) -> u64 {
     let paused =
         if model.pause.is_some() { Pause::bytes(model, all.routers, all.ports) } else { 0 };
     let messages = if model.messages.is_some() { Messages::bytes(model, all.ports) } else { 0 };
-    queued + paused + messages + bytes::<u32>(all.ports)
+    let periods = if model.egress.rated { bytes::<u32>(all.ports) } else { 0 };
+    queued + paused + messages + periods
 }
 
 /// What probes record where its size is known: `queue_samples::Samples::new`.
@@ -251,6 +252,7 @@ fn moving(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
         if all.generators > 0 { Streams::most_bytes(model, all, parts) } else { 0 },
         Queued::most_bytes(model, all.ports, all.hosts),
         Queued::silence_bytes(model, all.ports, all.hosts),
+        Pause::most_bytes(model, all.ports),
         Entropies::most_bytes(model, all.hosts.saturating_mul(all.hosts), packets),
         Receivers::most_bytes(model, all.hosts.saturating_mul(all.hosts), packets),
     ];
@@ -281,6 +283,7 @@ fn likely(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
         if all.generators > 0 { Streams::most_bytes(model, all, parts) } else { 0 },
         growing(model),
         Queued::silence_bytes(model, all.ports, all.hosts),
+        Pause::most_bytes(model, all.ports),
         Entropies::most_bytes(model, hosts, packets),
         Receivers::most_bytes(model, hosts, packets),
     ];

@@ -55,6 +55,8 @@ pub(crate) trait Inspect {
     fn has_stopped(&self, input: u32, vc: u8) -> bool;
     /// Since when the queue of an output for a VC at its other end has been told to be silent, if it has.
     fn silent_since(&self, output: u32, vc: u8) -> Option<Cycle>;
+    /// Packets that have been granted the output to their host and have not left.
+    fn leaving(&self) -> u64;
     /// Packets that have been granted and have not left, or that have not left their hosts.
     fn departing(&self) -> Vec<Departing>;
     /// Most phits that the ports of a switch share, and most of them in use at once in one, if they share any.
@@ -68,7 +70,7 @@ pub(crate) trait Inspect {
     /// Phits in a queue of an output.
     fn outgoing(&self, output: u32, queue: u8) -> u32;
     /// What was recorded of the pauses of an input: of each VC, of all together, or nothing.
-    fn pauses(&self, input: u32) -> &[PauseRecord];
+    fn pauses(&self, input: u32) -> Vec<PauseRecord>;
     /// When each queue of an output, or of a host after all outputs, was told to be silent; there are so many VCs.
     fn silences(&self, port: u32, vcs: u8) -> Vec<SilenceRecord>;
     /// What was recorded of the frames of an output, or of a host after all outputs, if they can break.
@@ -163,6 +165,10 @@ impl<M: Machine> Inspect for Partition<M> {
         self.path.egress.silent_since(output, vc)
     }
 
+    fn leaving(&self) -> u64 {
+        self.path.egress.leaving()
+    }
+
     fn departing(&self) -> Vec<Departing> {
         self.path.egress.departing(&self.path.core)
     }
@@ -187,7 +193,7 @@ impl<M: Machine> Inspect for Partition<M> {
         self.path.egress.length(&self.path.core, output, queue)
     }
 
-    fn pauses(&self, input: u32) -> &[PauseRecord] {
+    fn pauses(&self, input: u32) -> Vec<PauseRecord> {
         self.path.control.records(input)
     }
 

@@ -106,6 +106,10 @@ pub(crate) trait Egress: State + Sized + Send {
     /// Fetches its state, which other partitions have driven out of the cache.
     fn sweep(&self);
 
+    /// Fetches what a look at some outputs finds, and a grant of each for a VC at its other end.
+    #[inline(always)]
+    fn fetch(&self, _core: &Core, _requested: impl Iterator<Item = (u32, u8)> + Clone) {}
+
     /// Is there space in an output for what a head requests?
     fn space(
         &self,
@@ -180,6 +184,9 @@ pub(crate) trait Egress: State + Sized + Send {
     fn due(&self, _from: Cycle, to: Cycle) -> Cycle {
         to
     }
+
+    /// Packets that have been granted the output to their host and have not left.
+    fn leaving(&self) -> u64;
 
     /// Packets that have been granted and have not left, or that have not left their hosts.
     fn departing(&self, core: &Core) -> Vec<Departing>;

@@ -127,9 +127,9 @@ impl Wrapper for Classified {
         Hop { vc: VcId(hop.vc.0 * classes + class), ..hop }
     }
 
-    /// The VC of a path is not that of a class.
+    /// Within the class, whose VC the engine knows.
     fn follows(&self) -> Option<Follows> {
-        None
+        self.inner.follows()
     }
 
     /// [`plan`] refuses routings with a VC to escape through.

@@ -104,7 +104,30 @@ impl Books for AllBooks {
         }
     }
 
+    #[inline(always)]
     fn departed(&mut self, core: &Core, agents: &mut Agents, sent: (u32, OutputRequest)) {
+        if agents.watches.queues || self.occupancy.is_some() {
+            self.note_departure(core, agents, sent);
+        }
+    }
+
+    fn due(&self, from: Cycle, to: Cycle) -> Cycle {
+        self.occupancy.as_ref().map_or(to, |occupancy| occupancy.due(from, to))
+    }
+
+    #[inline(always)]
+    fn occupancy(&self) -> Option<&Occupancy> {
+        self.occupancy.as_deref()
+    }
+
+    fn dependencies(&self) -> Option<&Observed> {
+        self.dependencies.as_deref()
+    }
+}
+
+impl AllBooks {
+    #[inline(never)]
+    fn note_departure(&mut self, core: &Core, agents: &mut Agents, sent: (u32, OutputRequest)) {
         let Output { router, global, kind, downstream, class, .. } = core.outputs[sent.0 as usize];
         let pauses = core.model.replaces_credits(class);
         if agents.watches.queues && global && pauses {
@@ -122,18 +145,5 @@ impl Books for AllBooks {
             let sent = (port, OutputRequest { size, ..request });
             occupancy.depart(downstream.latency, sent, core.now);
         }
-    }
-
-    fn due(&self, from: Cycle, to: Cycle) -> Cycle {
-        self.occupancy.as_ref().map_or(to, |occupancy| occupancy.due(from, to))
-    }
-
-    #[inline(always)]
-    fn occupancy(&self) -> Option<&Occupancy> {
-        self.occupancy.as_deref()
-    }
-
-    fn dependencies(&self) -> Option<&Observed> {
-        self.dependencies.as_deref()
     }
 }

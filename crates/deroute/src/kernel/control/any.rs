@@ -35,7 +35,12 @@ impl Control for AnyControl {
         }
     }
 
-    #[inline]
+    #[inline(always)]
+    fn line(&self, input: u32) -> u32 {
+        self.pause.as_ref().map_or(0, |pause| pause.line(input))
+    }
+
+    #[inline(always)]
     fn has_room(model: &Model, output: &Output, credits: &[u32], request: OutputRequest) -> bool {
         if model.replaces_credits(output.class) {
             return true;
@@ -50,7 +55,7 @@ impl Control for AnyControl {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(
         &mut self,
         model: &Model,
@@ -74,7 +79,7 @@ impl Control for AnyControl {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, core: &mut Core, from: (u32, Link), vc: u8, size: u16) {
         if let Some(messages) = &mut self.messages
             && let Some(plan) = core.model.cells(core.inputs[from.0 as usize].class)
@@ -91,7 +96,7 @@ impl Control for AnyControl {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, core: &Core, to: BufferId, size: u16) -> bool {
         self.pause.as_mut().is_none_or(|pause| pause.arrive(core, to, size))
     }
@@ -114,7 +119,7 @@ impl Control for AnyControl {
         self.credits.apply(model, output, credits, signal);
     }
 
-    #[inline]
+    #[inline(always)]
     fn departed(&mut self, core: &mut Core, output: u32, request: OutputRequest) {
         let Core { outputs, credits, model, .. } = core;
         let state = &mut outputs[output as usize];
@@ -145,8 +150,8 @@ impl Control for AnyControl {
         self.messages.as_ref().map(|messages| messages.record(input))
     }
 
-    fn records(&self, input: u32) -> &[PauseRecord] {
-        self.pause.as_ref().map_or(&[], |pause| pause.records(input))
+    fn records(&self, input: u32) -> Vec<PauseRecord> {
+        self.pause.as_ref().map_or(Vec::new(), |pause| pause.records(input))
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! Flow control: whether a packet may go downstream, and what the two ends of a link tell each other.
 
 mod any;
+mod buffers;
 mod credits;
 mod memory;
 mod messages;
@@ -8,9 +9,10 @@ mod pause;
 mod shared;
 
 pub(crate) use any::AnyControl;
+pub(crate) use buffers::PauseRecord;
 pub(crate) use credits::{AnyCredits, Credits};
 pub(crate) use messages::{MessageRecord, Messages};
-pub(crate) use pause::{Pause, PauseFrame, PauseRecord};
+pub(crate) use pause::{Pause, PauseFrame};
 
 use super::core::Core;
 use super::core::mail::Signal;
@@ -27,6 +29,12 @@ pub(crate) trait Control: State + Sized + Send {
 
     /// Fetches its state, which other partitions have driven out of the cache.
     fn sweep(&self) {}
+
+    /// Receiver: something of what it looks at where a packet arrives at an input or leaves it.
+    #[inline(always)]
+    fn line(&self, _input: u32) -> u32 {
+        0
+    }
 
     /// Sender: is there room at the other end for what a head requests? `credits` is `Core::credits`.
     fn has_room(model: &Model, output: &Output, credits: &[u32], request: OutputRequest) -> bool;
@@ -96,8 +104,8 @@ pub(crate) trait Control: State + Sized + Send {
 
     /// What was recorded of an input port: of each VC, of all together, or nothing.
     #[inline(always)]
-    fn records(&self, _input: u32) -> &[PauseRecord] {
-        &[]
+    fn records(&self, _input: u32) -> Vec<PauseRecord> {
+        Vec::new()
     }
 
     /// Sender: a signal has arrived.

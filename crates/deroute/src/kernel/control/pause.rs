@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
+use super::buffers::{self, Arrives, Buffers, PauseRecord};
 use super::memory::Memory;
 use crate::control::PausePlan;
 use crate::ids::Cycle;
@@ -56,25 +57,10 @@ impl PauseFrame {
     }
 }
 
-/// What was recorded of an input port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PauseRecord {
-    /// Frames that told the sender to be silent, and all frames, over the whole run.
-    pub(crate) stops: u32,
-    pub(crate) frames: u32,
-    /// Packets lost, and their phits.
-    pub(crate) lost_packets: u32,
-    pub(crate) lost_phits: u32,
-    /// Most phits that a VC held; of all VCs together where the whole link is paused.
-    pub(crate) peak: u32,
-}
-
 /// The state of both ends of all links of a partition.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Pause {
-    vcs: usize,
-    /// Phits in the buffers of each VC of each input, `vcs` for each.
-    occupancy: Vec<u32>,
+    buffers: Buffers,
     /// VCs of each input whose sender has been told to be silent; all where the whole link is told.
     stopped: Vec<u64>,
     /// Inputs whose buffers have changed in this cycle.
@@ -85,85 +71,96 @@ pub(crate) struct Pause {
     refresh_at: Vec<Cycle>,
     /// Inputs to be looked at for that, and when, in order.
     refreshes: VecDeque<(Cycle, u32)>,
-    /// Of each input, or of each of its VCs: so many.
-    records: Vec<PauseRecord>,
-    recorded: usize,
     /// What the ports of a switch share.
     memory: Option<Box<Memory>>,
 }
 
 impl Pause {
     pub(super) fn new(model: &Model, core: &Core) -> Self {
-        let (vcs, recorded, ports) = (vcs(model), recorded(model), core.inputs.len());
+        let (vcs, ports) = (buffers::vcs(model), core.inputs.len());
         Self {
-            vcs,
-            occupancy: vec![0; ports * vcs],
+            buffers: Buffers::new(model, ports),
             stopped: vec![0; ports],
             changed: PortSet::new(ports),
             inputs: Vec::new(),
             refresh_at: if ends(model) { vec![0; ports * vcs] } else { Vec::new() },
             refreshes: VecDeque::new(),
-            records: vec![PauseRecord::default(); ports * recorded],
-            recorded,
             memory: Memory::new(model, core, ports * vcs),
         }
     }
 
     /// Bytes of so many routers with so many ports.
     pub(crate) fn bytes(model: &Model, routers: u64, ports: u64) -> u64 {
-        let counts = if ends(model) { 2 } else { 1 };
-        let records = recorded(model) * size_of::<PauseRecord>();
-        let port = counts * vcs(model) * size_of::<u32>() + size_of::<u64>() + records;
+        let vcs = ports * buffers::vcs(model) as u64;
+        let refresh = if ends(model) { vcs * size_of::<Cycle>() as u64 } else { 0 };
         let shared = model.pause.as_ref().is_some_and(|pauses| pauses.shared.is_some());
-        let memory = if shared { Memory::bytes(routers, ports * vcs(model) as u64) } else { 0 };
-        ports * port as u64 + memory + ports / 8
+        let memory = if shared { Memory::bytes(routers, vcs) } else { 0 };
+        let stopped = ports * size_of::<u64>() as u64;
+        Buffers::bytes(model, ports) + refresh + stopped + memory + ports / 8
+    }
+
+    /// Bytes besides, once something has happened.
+    pub(crate) fn most_bytes(model: &Model, ports: u64) -> u64 {
+        match model.pause {
+            Some(_) => Buffers::most_bytes(model, ports),
+            None => 0,
+        }
     }
 
     /// Fetches its state.
     pub(super) fn sweep(&self) {
-        touch(self.occupancy.iter().step_by(16).copied());
-        touch(self.records.iter().step_by(3).map(|record| record.peak));
+        touch(self.buffers.lines());
         touch(self.stopped.iter().step_by(8).map(|stopped| *stopped as u32));
     }
 
-    #[inline]
-    fn index(&self, port: u32, vc: u8) -> usize {
-        port as usize * self.vcs + usize::from(vc)
+    /// Something of what it looks at where a packet arrives at an input or leaves it.
+    #[inline(always)]
+    pub(super) fn line(&self, input: u32) -> u32 {
+        self.buffers.line(input) ^ self.stopped[input as usize] as u32
     }
 
-    /// Phits in a buffer: of one VC, or of all where they share it.
-    #[inline]
-    fn held(&self, plan: &PausePlan, input: u32, vc: u8) -> u32 {
-        let first = self.index(input, 0);
-        if plan.whole_link {
-            return self.occupancy[first..first + self.vcs].iter().sum();
-        }
-        self.occupancy[first + usize::from(vc)]
-    }
-
-    #[inline]
+    #[inline(always)]
     pub(super) fn arrive(&mut self, core: &Core, to: BufferId, size: u16) -> bool {
-        let (input, vc, size) = (to.port(), to.vc(), u32::from(size));
+        let (input, vc) = (to.port(), to.vc());
+        let class = core.inputs[input as usize].class;
+        match self.buffers.arrive(class, (input, vc), size.into()) {
+            Arrives::Within => true,
+            Arrives::Beyond => {
+                self.note_excess(input, vc);
+                true
+            }
+            Arrives::Otherwise => self.arrive_otherwise(core, (input, vc), size.into()),
+        }
+    }
+
+    /// A VC of an input holds more than XOFF. Whether it still does at the end of the cycle is seen then.
+    #[inline(never)]
+    fn note_excess(&mut self, input: u32, vc: u8) {
+        if !self.has_stopped(input, vc) {
+            self.changed.insert(input);
+        }
+    }
+
+    /// A packet arrives where VCs share something, or where there is no room.
+    #[inline(never)]
+    fn arrive_otherwise(&mut self, core: &Core, (input, vc): (u32, u8), size: u32) -> bool {
         let class = core.inputs[input as usize].class;
         let Some(plan) = core.model.pause.as_ref().and_then(|pauses| pauses.of(class.into()))
         else {
             return true;
         };
         let limits = &plan.limits;
-        let held = self.held(plan, input, vc) + size;
+        let held = self.buffers.held(plan, input, vc) + size;
         let shared = if self.memory.is_some() { self.shared(plan, input, vc) } else { 0 };
-        let record = self.record(plan, input, vc);
         if held > limits.capacity.saturating_add(shared) {
-            record.lost_packets += 1;
-            record.lost_phits += size;
+            let events = self.buffers.events(plan, input, vc);
+            events.lost_packets += 1;
+            events.lost_phits += size;
             return false;
         }
-        record.peak = record.peak.max(held);
-        let index = self.index(input, vc);
-        self.occupancy[index] += size;
-        // Whether it still holds more at the end of the cycle is seen then.
-        if held > limits.xoff && !self.has_stopped(input, vc) {
-            self.changed.insert(input);
+        self.buffers.add(plan, (input, vc), size, held);
+        if held > limits.xoff {
+            self.note_excess(input, vc);
         }
         true
     }
@@ -180,11 +177,9 @@ impl Pause {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn release(&mut self, input: u32, vc: u8, size: u16) {
-        let index = self.index(input, vc);
-        // A buffer without limits is not counted.
-        self.occupancy[index] = self.occupancy[index].saturating_sub(u32::from(size));
+        self.buffers.take(input, vc, size.into());
         if self.stopped[input as usize] != 0 || self.memory.is_some() {
             self.changed.insert(input);
         }
@@ -226,7 +221,7 @@ impl Pause {
             let Some(plan) = plan_of(&core.model, core, input) else { continue };
             let Input { router, vcs, .. } = core.inputs[input as usize];
             for vc in 0..if plan.whole_link { 1 } else { vcs } {
-                let over = self.held(plan, input, vc).saturating_sub(plan.limits.xoff);
+                let over = self.buffers.held(plan, input, vc).saturating_sub(plan.limits.xoff);
                 memory.settle(router, self.buffer(plan, input, vc), over);
             }
             if last != Some(router) {
@@ -254,7 +249,7 @@ impl Pause {
         // VCs that it has something to say of, and those of them that are to be silent.
         let (mut told, mut silent) = (0_u64, 0);
         for vc in 0..vcs {
-            let held = self.held(plan, input, vc);
+            let held = self.buffers.held(plan, input, vc);
             if exempt >> vc & 1 == 1 {
                 continue;
             }
@@ -269,7 +264,7 @@ impl Pause {
                 _ if stopped => held > limits.xon,
                 _ => held > limits.xoff,
             };
-            let refresh_at = plan.duration.and(self.refresh_at.get(self.index(input, vc)));
+            let refresh_at = plan.duration.and(self.refresh_at.get(self.buffers.index(input, vc)));
             let again = stops && refresh_at.is_some_and(|at| *at <= core.now);
             told |= u64::from(stops != stopped || again) << vc;
             silent |= u64::from(stops) << vc;
@@ -288,15 +283,15 @@ impl Pause {
         *stopped = *stopped & !all(told) | all(silent);
         for vc in members(told).map(|vc| vc as u8) {
             let stops = silent >> vc & 1 == 1;
-            let record = self.record(plan, input, vc);
-            record.frames += 1;
-            record.stops += u32::from(stops);
+            let events = self.buffers.events(plan, input, vc);
+            events.frames += 1;
+            events.stops += u32::from(stops);
             let duration = plan.duration.filter(|_| stops);
             let frame = PauseFrame { stops, whole_link: plan.whole_link, duration };
             core.send_signal_at(input, vc, frame.write(), sent + plan.response);
             if let Some(duration) = duration {
                 // When half of it is over.
-                let (index, at) = (self.index(input, vc), core.now + (duration / 2).max(1));
+                let (index, at) = (self.buffers.index(input, vc), core.now + (duration / 2).max(1));
                 self.refresh_at[index] = at;
                 // At the end, unless links of other classes are told for longer.
                 let place = self.refreshes.partition_point(|(earlier, _)| *earlier <= at);
@@ -307,7 +302,7 @@ impl Pause {
 
     /// The buffer of a VC: that of the first where they share it.
     fn buffer(&self, plan: &PausePlan, input: u32, vc: u8) -> usize {
-        self.index(input, if plan.whole_link { 0 } else { vc })
+        self.buffers.index(input, if plan.whole_link { 0 } else { vc })
     }
 
     pub(super) fn shared_memory(&self) -> Option<(u32, u32)> {
@@ -321,31 +316,12 @@ impl Pause {
 
     /// Phits in a buffer of a VC, where they are counted.
     pub(super) fn buffered(&self, core: &Core, input: u32, vc: u8) -> Option<u32> {
-        plan_of(&core.model, core, input).map(|_| self.occupancy[self.index(input, vc)])
+        plan_of(&core.model, core, input).map(|_| self.buffers.of(input, vc))
     }
 
-    pub(super) fn records(&self, input: u32) -> &[PauseRecord] {
-        let first = input as usize * self.recorded;
-        &self.records[first..first + self.recorded]
+    pub(super) fn records(&self, input: u32) -> Vec<PauseRecord> {
+        self.buffers.records(input)
     }
-
-    /// The record of a VC, or that of its port.
-    #[inline]
-    fn record(&mut self, plan: &PausePlan, input: u32, vc: u8) -> &mut PauseRecord {
-        let vc = if plan.whole_link { 0 } else { usize::from(vc).min(self.recorded - 1) };
-        &mut self.records[input as usize * self.recorded + vc]
-    }
-}
-
-/// VCs that are counted at every port.
-fn vcs(model: &Model) -> usize {
-    usize::from(model.most_vcs().max(model.flows.classes()))
-}
-
-/// Records of every input.
-fn recorded(model: &Model) -> usize {
-    let apart = model.pause.as_ref().is_some_and(|pauses| pauses.some_queue_per_vc());
-    if model.pause_probe && apart { vcs(model) } else { 1 }
 }
 
 /// Do pauses end by themselves?

@@ -115,6 +115,15 @@ impl Pool {
         (next, slot.arrival)
     }
 
+    /// As [`Pool::remove`]: what is next, and the phits of the packet.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, index: u32) -> (u32, u16) {
+        let slot = &mut self.slots[index as usize];
+        let next = std::mem::replace(&mut slot.next, self.free);
+        self.free = index;
+        (next, slot.packet.size)
+    }
+
     /// Takes a packet off the head of its queue, but keeps it: what is next, and when the packet arrived.
     #[inline]
     pub(crate) fn unlink(&mut self, index: u32) -> (u32, Cycle) {

@@ -146,6 +146,10 @@ impl Egress for Fixed {
 
     fn finish<M: Machine<Egress = Self>>(_path: &mut Datapath<M>) {}
 
+    fn leaving(&self) -> u64 {
+        0
+    }
+
     fn departing(&self, _core: &Core) -> Vec<Departing> {
         Vec::new()
     }

@@ -175,6 +175,7 @@ impl<C: Control, H: Hosts, B: Books> Switches<'_, C, H, B> {
         output.link_free = output.link_free.max(ready) + size * queues.ports[out as usize].period;
         collector.notices.sent += 1;
         collector.notices.received += u64::from(to_host);
+        queues.ejecting += u64::from(to_host);
         let taken = if to_host { 0 } else { size };
         control.take(model, output, credits, (out, request.vc, taken));
         queues.make_room(core.pool.slots());

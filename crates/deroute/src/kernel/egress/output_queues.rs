@@ -26,6 +26,8 @@ pub(super) struct OutputQueues {
     pub(super) waiting: Vec<Waiting>,
     /// The turns of their classes.
     pub(super) turns: Turns,
+    /// Packets in the queues of outputs that lead to hosts.
+    pub(super) ejecting: u64,
     /// Ports that are to be looked at in this cycle.
     pub(super) schedulable: PortSet,
     pub(super) wakeups: Wheel<u32>,
@@ -98,7 +100,7 @@ impl Waiting {
 }
 
 impl State for OutputQueues {
-    state! { keep ports, fifos, waiting, turns, schedulable, wakeups; leave plan, outputs, count; }
+    state! { keep ports, fifos, waiting, turns, ejecting, schedulable, wakeups; leave plan, outputs, count; }
 }
 
 impl OutputQueues {
@@ -133,6 +135,7 @@ impl OutputQueues {
             schedulable: PortSet::new(ports.len()),
             wakeups: Wheel::new(model.horizon()),
             waiting: Vec::new(),
+            ejecting: 0,
             count: count as u8,
             plan,
             ports,
@@ -141,7 +144,7 @@ impl OutputQueues {
     }
 
     /// The queue of a port for packets of a VC at its other end.
-    #[inline]
+    #[inline(always)]
     pub(super) fn queue_of(&self, port: u32, vc: u8) -> u8 {
         if self.ports[port as usize].queue_per_vc { vc } else { self.plan.class_of(vc) }
     }
@@ -181,15 +184,20 @@ impl OutputQueues {
     }
 
     /// As many places as there are in the pool.
-    #[inline]
+    #[inline(always)]
     pub(super) fn make_room(&mut self, slots: usize) {
         if self.waiting.len() < slots {
-            self.waiting.resize(slots, Waiting::default());
+            self.grow(slots);
         }
     }
 
+    #[cold]
+    fn grow(&mut self, slots: usize) {
+        self.waiting.resize(slots, Waiting::default());
+    }
+
     /// A port is to be looked at: in this cycle, or in a later one unless it is to be earlier anyway.
-    #[inline]
+    #[inline(always)]
     pub(super) fn schedule(&mut self, port: u32, now: Cycle, at: Cycle) {
         if at <= now {
             self.schedulable.insert(port);
@@ -204,15 +212,8 @@ impl OutputQueues {
         }
     }
 
-    /// The queues of a port.
-    #[inline]
-    pub(super) fn of(&self, state: &Port) -> &[Fifo] {
-        let first = state.queues as usize;
-        &self.fifos[first..first + usize::from(self.count)]
-    }
-
     /// Puts a packet at the end of the queue of a VC at a port, from which it may leave from `ready` on.
-    #[inline]
+    #[inline(always)]
     pub(super) fn append(
         &mut self,
         core: &mut Core,
@@ -225,7 +226,7 @@ impl OutputQueues {
     }
 
     /// The same by the queue.
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, core: &mut Core, (port, queue): (u32, u8), packet: u32, ready: Cycle) {
         let state = &mut self.ports[port as usize];
         let slot = &mut core.pool[packet];

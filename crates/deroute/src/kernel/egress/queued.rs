@@ -8,11 +8,10 @@ use super::fixed;
 use super::injection::InjectionQueues;
 use super::marking::Marking;
 use super::notify::{self, Switches};
-use super::output_queues::{OutputQueues, Waiting};
+use super::output_queues::{Fifo, OutputQueues, Waiting};
 use super::pacing::Pacing;
 use super::retry::Retry;
 use super::sampling::Sampling;
-use super::schedule::Candidate;
 use super::silence::{SilenceBins, SilenceRecord, Silences};
 use crate::congestion::CongestionPlan;
 use crate::ids::Cycle;
@@ -39,7 +38,6 @@ pub(crate) struct Queued {
     pub(super) queues: OutputQueues,
     /// Ports that are looked at in this cycle.
     pub(super) due: Vec<u32>,
-    pub(super) candidates: Vec<Candidate>,
     pub(super) silences: Silences,
     /// The links that send broken frames again.
     pub(super) retry: Option<Box<Retry>>,
@@ -63,7 +61,7 @@ fn ready(core: &Core, grant: &Grant) -> Cycle {
 }
 
 impl State for Queued {
-    state! { keep queues, silences; each retry, credits, marking, sampling, pacing, injection; leave due, candidates; }
+    state! { keep queues, silences; each retry, credits, marking, sampling, pacing, injection; leave due; }
 }
 
 impl Egress for Queued {
@@ -83,7 +81,6 @@ impl Egress for Queued {
         };
         Self {
             due: Vec::new(),
-            candidates: Vec::new(),
             silences: Silences::new(queues.fifos.len()),
             retry: Retry::new(model, core, &queues),
             credits: HostCredits::new(model, core),
@@ -102,7 +99,22 @@ impl Egress for Queued {
         touch(self.queues.wakeups.lines(|port| *port));
     }
 
-    #[inline]
+    #[inline(always)]
+    fn fetch(&self, core: &Core, requested: impl Iterator<Item = (u32, u8)> + Clone) {
+        let OutputQueues { ports, fifos, .. } = &self.queues;
+        touch(requested.clone().map(|(port, _)| ports[port as usize].free_at));
+        let fifo = |(port, vc): (u32, u8)| {
+            let first = ports[port as usize].queues as usize;
+            &fifos[first + usize::from(self.queues.queue_of(port, vc))]
+        };
+        touch(requested.clone().map(|at| fifo(at).head));
+        touch(requested.map(|at| {
+            let Fifo { head, tail, .. } = *fifo(at);
+            core.after(if head == NONE { NONE } else { tail })
+        }));
+    }
+
+    #[inline(always)]
     fn space(
         &self,
         model: &Model,
@@ -131,6 +143,7 @@ impl Egress for Queued {
         if stays && from > now { Room::From(from) } else { Room::Enough }
     }
 
+    #[inline(always)]
     fn take<M: Machine<Egress = Self>>(path: &mut Datapath<M>, grant: &Grant) -> Option<Cycle> {
         let Datapath { core, control, egress, agents, hosts, .. } = path;
         let ready = ready(core, grant);
@@ -145,9 +158,10 @@ impl Egress for Queued {
         output.link_free = output.link_free.max(ready) + size * period;
         collector.grants += 1;
         let to_host = output.kind == PortKind::Host;
+        egress.queues.ejecting += u64::from(to_host);
         // At its host a packet has no VC, but it has a class.
         let vc = if to_host { egress.queues.plan.flow_of(grant.in_vc) } else { grant.request.vc };
-        let notifies = egress.queues.plan.notifies(vc);
+        let notifies = M::Hosts::NOTIFY && egress.queues.plan.notifies(vc);
         match notifies {
             true => collector.notices.received += u64::from(to_host),
             false => collector.delivered += u64::from(to_host),
@@ -309,14 +323,17 @@ impl Egress for Queued {
         let OutputQueues { schedulable, wakeups, .. } = queues;
         wakeups.drain(core.now, |ports| ports.iter().for_each(|port| schedulable.insert(*port)));
         schedulable.drain(|port| due.push(port));
+        if path.core.exceeds_cache {
+            path.egress.fetch_due(&path.core);
+        }
         for index in 0..path.egress.due.len() {
             let port = path.egress.due[index];
-            let Some(queue) = path.egress.next(&path.core, port) else { continue };
+            let Some(chosen) = path.egress.next(&path.core, port) else { continue };
             if port >= path.egress.queues.outputs {
-                Self::send_from_host(path, port, queue);
+                Self::send_from_host(path, port, chosen);
                 continue;
             }
-            Self::send(path, port, queue);
+            Self::send(path, port, chosen);
             let output = &mut path.core.outputs[port as usize];
             if path.egress.queues.plan.counts_phits && output.awaited {
                 output.awaited = false;
@@ -339,11 +356,11 @@ impl Egress for Queued {
                 let ready = heads.map(|head| path.core.pool[head].arrival).min().unwrap_or(end);
                 path.core.now = end.max(ready).max(state.free_at);
                 match path.egress.choose(&path.core, port) {
-                    Some(queue) if to_host => Self::send(path, port, queue),
+                    Some(chosen) if to_host => Self::send_last(path, port, chosen),
                     // Of what is left of the others only the use of the link counts.
-                    Some(queue) => {
+                    Some(chosen) => {
                         let Datapath { core, egress, .. } = &mut *path;
-                        let (_, duration) = egress.pop(core, port, queue);
+                        let (_, duration) = egress.pop(core, port, chosen);
                         core.outputs[port as usize].sent +=
                             core.collector.overlap(core.now, duration);
                     }
@@ -362,6 +379,10 @@ impl Egress for Queued {
         }
         let timer = pacing.as_ref().and_then(|pacing| pacing.next());
         queues.wakeups.next(from, timer.map_or(to, |at| to.min(at.max(from))))
+    }
+
+    fn leaving(&self) -> u64 {
+        self.queues.ejecting
     }
 
     fn departing(&self, core: &Core) -> Vec<Departing> {

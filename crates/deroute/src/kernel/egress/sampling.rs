@@ -25,6 +25,8 @@ pub(super) struct Sampling {
     streams: Vec<Stream>,
     /// `classes` for each port.
     points: Vec<Point>,
+    /// What they found, `classes` for each port.
+    records: Vec<NoticeRecord>,
     /// What is to be told in this cycle.
     told: Vec<Found>,
 }
@@ -38,7 +40,6 @@ struct Point {
     last: Cycle,
     /// Phits that it held when it was seen last.
     old: u32,
-    record: NoticeRecord,
 }
 
 /// A sample that is told.
@@ -53,7 +54,7 @@ pub(super) struct Found {
 }
 
 impl State for Sampling {
-    state! { keep streams, points; leave plan, classes, told; }
+    state! { keep streams, points, records; leave plan, classes, told; }
 }
 
 impl Sampling {
@@ -67,24 +68,28 @@ impl Sampling {
                 ..Point::default()
             }));
         }
-        Self { plan, classes: usize::from(classes), streams, points, told: Vec::new() }
+        let records = vec![NoticeRecord::default(); points.len()];
+        Self { plan, classes: usize::from(classes), streams, points, records, told: Vec::new() }
     }
 
     /// Bytes of so many outputs.
     pub(super) fn bytes(model: &Model, ports: u64) -> u64 {
         let classes = u64::from(model.egress.classes());
-        ports * (size_of::<Stream>() as u64 + classes * size_of::<Point>() as u64)
+        let point = size_of::<Point>() + size_of::<NoticeRecord>();
+        ports * (size_of::<Stream>() as u64 + classes * point as u64)
     }
 
-    fn point(&mut self, port: u32, class: u8) -> &mut Point {
-        &mut self.points[port as usize * self.classes + usize::from(class)]
+    #[inline]
+    fn index(&self, port: u32, class: u8) -> usize {
+        port as usize * self.classes + usize::from(class)
     }
 
     /// A packet of so many phits enters a queue. Is it time for a sample?
     #[inline]
     fn is_due(&mut self, at: (u32, u8), now: Cycle, size: u16) -> bool {
         let every = self.plan.feedback.every;
-        let point = self.point(at.0, at.1);
+        let index = self.index(at.0, at.1);
+        let point = &mut self.points[index];
         point.left -= match every {
             Every::Phits(_) => f64::from(size),
             Every::Packets(_) => 1.0,
@@ -98,21 +103,23 @@ impl Sampling {
     fn sample(&mut self, (port, class): (u32, u8), phits: u32) -> Option<u8> {
         let SamplePlan { feedback: law, since, share, .. } = self.plan;
         let stream = &mut self.streams[port as usize];
-        let point = &mut self.points[port as usize * self.classes + usize::from(class)];
+        let index = port as usize * self.classes + usize::from(class);
+        let (point, record) = (&mut self.points[index], &mut self.records[index]);
         let feedback = law.look(phits, point.old);
         point.left = law.interval(feedback, stream.unit());
         let told = feedback > 0 && stream.bits() >> 32 < share;
         if told || since == GrowthSince::Sample {
             point.old = phits;
         }
-        point.record.samples += 1;
-        point.record.congested += u64::from(feedback > 0);
-        point.record.phits += u64::from(phits);
-        point.record.longest = point.record.longest.max(phits);
+        record.samples += 1;
+        record.congested += u64::from(feedback > 0);
+        record.phits += u64::from(phits);
+        record.longest = record.longest.max(phits);
         told.then_some(feedback)
     }
 
     /// A packet has entered the queue of a VC at an output: its congestion point may look at it.
+    #[inline]
     pub(super) fn enter(
         &mut self,
         core: &Core,
@@ -129,6 +136,13 @@ impl Sampling {
         if !self.is_due(at, core.now, core.pool[packet].packet.size) {
             return;
         }
+        self.look(core, queues, (port, vc), packet);
+    }
+
+    /// It is time for a sample of a queue that a packet has entered.
+    #[inline(never)]
+    fn look(&mut self, core: &Core, queues: &OutputQueues, (port, vc): (u32, u8), packet: u32) {
+        let at = (port, queues.plan.class_of(vc));
         let Some(feedback) = self.sample(at, queues.waiting_phits(at.0, at.1)) else { return };
         let victim = match self.plan.victim {
             Victim::Arriving => packet,
@@ -207,15 +221,15 @@ impl Sampling {
 
     /// A notification about the queue of a class at a port is sent, or finds no room.
     pub(super) fn count(&mut self, (port, class): (u32, u8), fits: bool) {
-        let record = &mut self.point(port, class).record;
+        let index = self.index(port, class);
+        let record = &mut self.records[index];
         record.sent += u64::from(fits);
         record.dropped += u64::from(!fits);
     }
 
     /// What the samples of a port found, class by class.
     pub(super) fn records(&self, port: u32) -> impl Iterator<Item = NoticeRecord> {
-        let points = &self.points[port as usize * self.classes..][..self.classes];
-        points.iter().map(|point| point.record)
+        self.records[port as usize * self.classes..][..self.classes].iter().copied()
     }
 }
 

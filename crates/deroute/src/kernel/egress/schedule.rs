@@ -36,34 +36,34 @@ pub(crate) struct Turns {
     classes: usize,
     /// By output and class, the queue that comes first among its queues.
     queues: Box<[u8]>,
-    /// With ETS, by output, the class whose turn it is.
-    rounds: Box<[u8]>,
-    /// With ETS, by output and class, what it may still send in this round.
-    deficits: Box<[u32]>,
+    /// With ETS, by output, the class whose turn it is, and what each class may still send in this round.
+    rounds: Box<[u32]>,
 }
 
-/// A queue that can send: its index, its class, and the phits of its head.
-#[derive(Clone, Copy)]
-pub(crate) struct Candidate {
-    pub(crate) queue: u8,
-    pub(crate) class: u8,
-    pub(crate) size: u16,
+/// The queues of an output that can send, one bit each, and which of all belong to a class.
+pub(crate) struct Ready<F> {
+    pub(crate) queues: u64,
+    pub(crate) of_class: F,
+}
+
+impl<F: Fn(u8) -> u64> Ready<F> {
+    /// Those of a class.
+    #[inline]
+    fn of(&self, class: u8) -> u64 {
+        self.queues & (self.of_class)(class)
+    }
 }
 
 impl Turns {
     /// No class has had its turn at any of so many outputs.
     pub(crate) fn new(schedule: &Schedule, classes: u8, outputs: usize) -> Self {
         let classes = usize::from(classes);
-        let mut turns = Self {
-            classes,
-            queues: vec![0; outputs * classes].into(),
-            rounds: Box::default(),
-            deficits: Box::default(),
-        };
+        let mut turns =
+            Self { classes, queues: vec![0; outputs * classes].into(), rounds: Box::default() };
         if let Schedule::Ets { quanta, .. } = schedule {
-            turns.rounds = vec![0; outputs].into();
-            turns.deficits = vec![0; outputs * classes].into();
-            turns.deficits.iter_mut().step_by(classes).for_each(|first| *first = quanta[0]);
+            turns.rounds = vec![0; outputs * (1 + classes)].into();
+            let firsts = turns.rounds.iter_mut().skip(1).step_by(1 + classes);
+            firsts.for_each(|first| *first = quanta[0]);
         }
         turns
     }
@@ -72,71 +72,80 @@ impl Turns {
     pub(crate) fn bytes(schedule: &Schedule, classes: u8) -> usize {
         let rounds = match schedule {
             Schedule::Strict => 0,
-            Schedule::Ets { .. } => usize::from(classes) * size_of::<u32>() + 1,
+            Schedule::Ets { .. } => (1 + usize::from(classes)) * size_of::<u32>(),
         };
         usize::from(classes) + rounds
     }
 
-    /// The only queue that can send does, with strict priority.
-    #[inline]
-    pub(crate) fn only(&mut self, output: u32, queue: u8, class: u8) {
+    /// A queue of a class sends: the next one is first in the turn after it.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, output: u32, queue: u8, class: u8) {
         self.queues[output as usize * self.classes + usize::from(class)] = queue + 1;
     }
 
-    /// Chooses among the queues of an output that can send, in ascending order; there is at least one.
-    pub(crate) fn choose(
+    /// Chooses among the queues of an output that can send; there is at least one. `size` says how many phits the first
+    /// packet of a queue has. Returns the queue and its class.
+    #[inline]
+    pub(crate) fn choose<F: Fn(u8) -> u64>(
         &mut self,
         output: u32,
         schedule: &Schedule,
-        candidates: &[Candidate],
-    ) -> Candidate {
-        let chosen = match schedule {
+        ready: &Ready<F>,
+        size: impl Fn(u8) -> u16,
+    ) -> u8 {
+        let (queue, class) = match schedule {
             Schedule::Strict => {
-                let class = candidates.iter().map(|candidate| candidate.class).max();
-                let first = class.and_then(|class| self.first_of(output, class, candidates));
-                first.unwrap_or(candidates[0])
+                let mut class = self.classes as u8 - 1;
+                while class > 0 && ready.of(class) == 0 {
+                    class -= 1;
+                }
+                (self.first_of(output, class, ready.of(class)), class)
             }
             Schedule::Ets { quanta, phit } => {
-                self.next_round_robin(output, (quanta, *phit), candidates)
+                self.next_round_robin(output, (quanta, *phit), ready, size)
             }
         };
-        self.only(output, chosen.queue, chosen.class);
-        chosen
+        self.pass(output, queue, class);
+        queue
     }
 
-    /// The queue of a class that comes first in turn, if one of them can send.
-    fn first_of(&self, output: u32, class: u8, candidates: &[Candidate]) -> Option<Candidate> {
-        let mut of_class = candidates.iter().filter(|candidate| candidate.class == class);
-        let turn = self.queues[output as usize * self.classes + usize::from(class)];
-        let first = of_class.clone().find(|candidate| candidate.queue >= turn);
-        first.or_else(|| of_class.next()).copied()
+    /// Of some queues of a class the one that comes first in turn.
+    #[inline]
+    fn first_of(&self, output: u32, class: u8, queues: u64) -> u8 {
+        let turn = u32::from(self.queues[output as usize * self.classes + usize::from(class)]);
+        let from = queues & u64::MAX.checked_shl(turn).unwrap_or(0);
+        (if from == 0 { queues } else { from }).trailing_zeros() as u8
     }
 
     /// The class whose turn it is sends as long as its deficit allows, then the next that can, which gets its quantum.
     /// A class that cannot send loses what it had.
-    fn next_round_robin(
+    #[inline]
+    fn next_round_robin<F: Fn(u8) -> u64>(
         &mut self,
         output: u32,
         (quanta, phit): (&[u32], u32),
-        candidates: &[Candidate],
-    ) -> Candidate {
-        let own = output as usize * self.classes;
+        ready: &Ready<F>,
+        size: impl Fn(u8) -> u16,
+    ) -> (u8, u8) {
+        let own = output as usize * (1 + self.classes);
+        let mut class = self.rounds[own] as u8;
         loop {
-            let class = self.rounds[output as usize];
-            let first = self.first_of(output, class, candidates);
-            let deficits = &mut self.deficits[own..own + self.classes];
+            let queues = ready.of(class);
+            let first = self.first_of(output, class, queues);
+            let deficits = &mut self.rounds[own + 1..][..self.classes];
             let deficit = &mut deficits[usize::from(class)];
-            match first {
-                Some(candidate) if *deficit >= u32::from(candidate.size) * phit => {
-                    *deficit -= u32::from(candidate.size) * phit;
-                    return candidate;
+            if queues == 0 {
+                *deficit = 0;
+            } else {
+                let needed = u32::from(size(first)) * phit;
+                if *deficit >= needed {
+                    *deficit -= needed;
+                    self.rounds[own] = class.into();
+                    return (first, class);
                 }
-                Some(_) => {}
-                None => *deficit = 0,
             }
-            let next = if usize::from(class) + 1 == self.classes { 0 } else { class + 1 };
-            self.rounds[output as usize] = next;
-            deficits[usize::from(next)] += quanta[usize::from(next)];
+            class = if usize::from(class) + 1 == self.classes { 0 } else { class + 1 };
+            deficits[usize::from(class)] += quanta[usize::from(class)];
         }
     }
 }

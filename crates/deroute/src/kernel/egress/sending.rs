@@ -1,5 +1,6 @@
 //! What happens when a packet leaves an output, or a host.
 
+use super::choice::Chosen;
 use super::notify;
 use super::queued::Queued;
 use crate::congestion::NoticePlan;
@@ -14,8 +15,15 @@ use crate::kernel::machine::{Datapath, Machine};
 
 impl Queued {
     /// The congestion point of an output sees a packet leave a queue, and may mark it.
-    #[inline]
-    fn mark(&mut self, core: &mut Core, (port, queue): (u32, u8), packet: u32) {
+    #[inline(always)]
+    fn mark(&mut self, core: &mut Core, at: (u32, u8), packet: u32) {
+        if self.marking.is_some() {
+            self.mark_by_chance(core, at, packet);
+        }
+    }
+
+    #[inline(never)]
+    fn mark_by_chance(&mut self, core: &mut Core, (port, queue): (u32, u8), packet: u32) {
         let Some(marking) = &mut self.marking else { return };
         let class = self.queues.class_of(port, queue);
         let own = |notices: NoticePlan| notices.class == class;
@@ -33,11 +41,11 @@ impl Queued {
     pub(super) fn send_from_host<M: Machine<Egress = Self>>(
         path: &mut Datapath<M>,
         port: u32,
-        queue: u8,
+        chosen: Chosen,
     ) {
         let Datapath { core, egress, hosts, .. } = path;
-        let host = port - egress.queues.outputs;
-        let (packet, _) = egress.pop(core, port, queue);
+        let (host, queue) = (port - egress.queues.outputs, chosen.queue);
+        let (packet, _) = egress.pop(core, port, chosen);
         let OutputRequest { vc: class, hop_position: number, .. } =
             egress.queues.waiting[packet as usize].request();
         let (now, latency) = (core.now, core.model.host_latency);
@@ -62,10 +70,15 @@ impl Queued {
     }
 
     /// A packet leaves through an output.
-    #[inline]
-    pub(super) fn send<M: Machine<Egress = Self>>(path: &mut Datapath<M>, port: u32, queue: u8) {
+    #[inline(always)]
+    pub(super) fn send<M: Machine<Egress = Self>>(
+        path: &mut Datapath<M>,
+        port: u32,
+        chosen: Chosen,
+    ) {
         let Datapath { core, egress, control, books, agents, .. } = path;
-        let (packet, duration) = egress.pop(core, port, queue);
+        let queue = chosen.queue;
+        let (packet, duration) = egress.pop(core, port, chosen);
         let waiting = egress.queues.waiting[packet as usize];
         let request = waiting.request();
         egress.mark(core, (port, queue), packet);
@@ -75,6 +88,7 @@ impl Queued {
         output.link_free = output.link_free.max(state.free_at + state.phits * state.period);
         output.sent += core.collector.overlap(now, duration);
         let (kind, downstream) = (output.kind, output.downstream);
+        egress.queues.ejecting -= u64::from(kind == PortKind::Host);
         control.departed(core, port, request);
         if let Some((input, vc)) = waiting.held() {
             let upstream = core.inputs[input as usize].upstream;
@@ -89,7 +103,8 @@ impl Queued {
         }
         let arrival = now + downstream.latency;
         let notices = egress.queues.plan.notices;
-        if kind == PortKind::Host
+        if M::Hosts::NOTIFY
+            && kind == PortKind::Host
             && notices.is_some_and(|own| own.class == egress.queues.class_of(port, queue))
         {
             let notice = notify::unload(&mut path.hosts, &path.core.pool[packet].packet);
@@ -107,5 +122,14 @@ impl Queued {
         } else {
             path.depart(packet, request, downstream, arrival);
         }
+    }
+    /// The same at the end of a run.
+    #[inline(never)]
+    pub(super) fn send_last<M: Machine<Egress = Self>>(
+        path: &mut Datapath<M>,
+        port: u32,
+        chosen: Chosen,
+    ) {
+        Self::send(path, port, chosen);
     }
 }

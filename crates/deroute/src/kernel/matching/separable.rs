@@ -3,6 +3,7 @@
 use super::on_arrival::OnArrival;
 use crate::ids::Cycle;
 use crate::kernel::books::Books;
+use crate::kernel::control::Control;
 use crate::kernel::core::Core;
 use crate::kernel::core::fetch::{members, touch};
 use crate::kernel::core::grant::Room;
@@ -107,10 +108,14 @@ impl Separable {
     }
 
     /// Fetches the heads that are looked at in this cycle, and what they request.
-    fn fetch_heads(&mut self, core: &Core) {
+    fn fetch_heads<M: Machine>(&mut self, path: &Datapath<M>) {
+        let core = &path.core;
         let Self { heads, schedulable, requests, .. } = self;
         heads.extend(schedulable.iter().map(|port| (0, port)));
         touch(heads.iter().map(|(_, port)| core.inputs[*port as usize].queues));
+        if M::Egress::QUEUED {
+            touch(heads.iter().map(|(_, port)| path.control.line(*port)));
+        }
         for index in 0..heads.len() {
             let input = &core.inputs[heads[index].1 as usize];
             let base = input.base;
@@ -128,12 +133,21 @@ impl Separable {
         if requests.on_arrival.is_some() {
             touch(heads.iter().map(|head| decided(*head).map_or(0, |d| u32::from(d.out))));
         }
-        let output = |head: (u32, u32)| {
+        let request = |head| {
             let request = &queue(head).request;
-            let request = if request.routed { request } else { decided(head).unwrap_or(request) };
-            core.requested(head.0, request)
+            if request.routed { request } else { decided(head).unwrap_or(request) }
         };
+        let output = |head: (u32, u32)| core.requested(head.0, request(head));
         touch(heads.iter().map(|head| output(*head).queued));
+        if M::Egress::QUEUED {
+            path.egress.fetch(
+                core,
+                heads.iter().map(|head| {
+                    let request = request(*head);
+                    (head.0 + u32::from(request.out), request.vc)
+                }),
+            );
+        }
         if let Some(first) = heads.first() {
             let first = queue(*first).head;
             touch(heads.iter().map(|head| {
@@ -172,6 +186,9 @@ impl<M: Machine<Matching = Self>> Matching<M> for Separable {
         touch(flights.iter().map(|flight| path.core.inputs[flight.to.port() as usize].queues));
         if path.core.exceeds_cache {
             path.core.fetch_tails(flights);
+            if M::Egress::QUEUED {
+                touch(flights.iter().map(|flight| path.control.line(flight.to.port())));
+            }
         }
         for flight in flights {
             if M::Egress::QUEUED && !path.admit(flight) {
@@ -214,7 +231,7 @@ impl<M: Machine<Matching = Self>> Matching<M> for Separable {
     #[inline(always)]
     fn allocate(&mut self, path: &mut Datapath<M>) {
         if path.core.exceeds_cache {
-            self.fetch_heads(&path.core);
+            self.fetch_heads(path);
         }
         let told = M::Books::KEPT && path.agents.watches.blocked;
         if told {

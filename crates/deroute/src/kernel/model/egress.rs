@@ -6,7 +6,7 @@ use super::flow_control::{Messages, Pauses};
 use super::links::{self, Retries};
 use crate::congestion::{self, CongestionPlan, CongestionPoint, NoticePlan};
 use crate::control::LinkClass;
-use crate::ids::{PortId, RouterId};
+use crate::ids::{PortId, RouterId, VcId};
 use crate::kernel::egress::schedule::Schedule;
 use crate::notification::{NotificationPoint, Tells};
 use crate::queuing::Flows;
@@ -16,6 +16,9 @@ use crate::spec::{Forwarding, Network, Scale, Sensing, SpareVcs, Spec, SpecError
 use crate::switch::{Crossbar, Matching, SwitchPlan};
 use crate::topology::{Peer, Topology};
 
+/// VCs that a link can have.
+const MOST_VCS: usize = 64;
+
 /// Queues at the outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct EgressModel {
@@ -24,8 +27,14 @@ pub(crate) struct EgressModel {
     /// Classes of flows, of service and of the queuing scheme together, and those of the queuing scheme.
     pub(crate) flows: u8,
     pub(crate) schemes: u8,
+    /// The class of flows and that of service of each VC, and the VCs of each class of service.
+    flow_by_vc: [u8; MOST_VCS],
+    class_by_vc: [u8; MOST_VCS],
+    vcs_by_class: Box<[u64]>,
     /// An output of some link has a queue for each VC, and not for each class of service.
     pub(crate) queue_per_vc: bool,
+    /// A phit takes more than a cycle on some link.
+    pub(crate) rated: bool,
     /// The phits of the queues fill the output buffer, and not the time that the link needs for them.
     pub(crate) counts_phits: bool,
     /// A packet that leaves has left the output buffer.
@@ -105,6 +114,13 @@ impl EgressModel {
         let guarded = guarded || retry.as_ref().is_some_and(Retries::wait);
         let counts_phits = switch.holds_input || flows.service() > 1 || guarded || rated;
         let credits_of_hosts = messages.is_some_and(|messages| messages.host().is_some());
+        let schemes = flows.classes() / flows.service();
+        let flow_by_vc = std::array::from_fn(|vc| vc as u8 % flows.classes());
+        let class_by_vc = flow_by_vc.map(|flow| flow / schemes);
+        let vcs_of = |class| {
+            let own = (0..MOST_VCS).filter(|vc| class_by_vc[*vc] == class);
+            own.map(|vc| 1 << vc).sum::<u64>()
+        };
         Ok(Self {
             needed: counts_phits
                 || retry.is_some()
@@ -112,8 +128,12 @@ impl EgressModel {
                 || whole
                 || congestion_point.is_some(),
             flows: flows.classes(),
-            schemes: flows.classes() / flows.service(),
+            schemes,
+            flow_by_vc,
+            class_by_vc,
+            vcs_by_class: (0..flows.service()).map(vcs_of).collect(),
             queue_per_vc: pause.is_some_and(Pauses::some_queue_per_vc) || credits_of_hosts,
+            rated,
             counts_phits,
             leaves_at_once: has_no_output_queues(switch),
             holds_input: switch.holds_input,
@@ -142,15 +162,28 @@ impl EgressModel {
     /// The class of flows of a VC.
     #[inline]
     pub(crate) fn flow_of(&self, vc: u8) -> u8 {
-        // Mostly there is one, and divisions take long.
-        if self.flows == 1 { 0 } else { vc % self.flows }
+        self.flow_by_vc[usize::from(vc) % MOST_VCS]
     }
 
     /// The class of service of a VC.
     #[inline]
     pub(crate) fn class_of(&self, vc: u8) -> u8 {
-        let flow = self.flow_of(vc);
-        if self.schemes == 1 { flow } else { flow / self.schemes }
+        self.class_by_vc[usize::from(vc) % MOST_VCS]
+    }
+
+    /// The VC that a routing chooses, in the class of flows of another VC.
+    #[inline]
+    pub(crate) fn in_class(&self, chosen: VcId, of: u8) -> VcId {
+        match self.flows {
+            1 => chosen,
+            flows => VcId(chosen.0 * flows + self.flow_of(of)),
+        }
+    }
+
+    /// The VCs of a class of service.
+    #[inline]
+    pub(crate) fn vcs_of(&self, class: u8) -> u64 {
+        self.vcs_by_class[usize::from(class)]
     }
 
     /// Are the packets of a VC notifications?

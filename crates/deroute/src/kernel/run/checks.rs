@@ -20,7 +20,7 @@ pub(crate) fn conservation(network: &Network<'_>) -> Result<(), RunError> {
     let lost: u64 = network.cores().map(|core| core.collector.lost).sum();
     let live: u64 = network.cores().map(|core| u64::from(packets_in(core))).sum();
     // Those that are to leave for their hosts count as delivered.
-    let leaving: u64 = network.partitions.iter().map(|partition| leaving(*partition)).sum();
+    let leaving: u64 = network.partitions.iter().map(|partition| partition.leaving()).sum();
     let notices = |count: fn(&Notices) -> u64| -> u64 {
         network.cores().map(|core| count(&core.collector.notices)).sum()
     };
@@ -43,14 +43,6 @@ pub(crate) fn conservation(network: &Network<'_>) -> Result<(), RunError> {
         )));
     }
     Ok(())
-}
-
-/// Packets that have been granted the output to their host and have not left.
-fn leaving(partition: &dyn Inspect) -> u64 {
-    let core = partition.core();
-    let departing = partition.departing().into_iter();
-    let kind = |d: &Departing| core.outputs.get(d.out as usize).map(|output| output.kind);
-    departing.filter(|d| kind(d) == Some(PortKind::Host)).count() as u64
 }
 
 /// Packets in the queues of a partition, and on their way to them.
@@ -143,6 +135,11 @@ fn limit(core: &Core, input: usize) -> u32 {
 /// Packets that wait at the outputs, for which there is room at the other end.
 fn count_departing(partition: &dyn Inspect, first: u32, charged: &mut Charged) -> u32 {
     let (core, departing) = (partition.core(), partition.departing());
+    let to_host = |departing: &&Departing| {
+        let output = core.outputs.get(departing.out as usize);
+        output.is_some_and(|output| output.kind == PortKind::Host)
+    };
+    debug_assert_eq!(departing.iter().filter(to_host).count() as u64, partition.leaving());
     for Departing { out, vc, packet, held } in &departing {
         let packet = core.pool[*packet].packet;
         if core.outputs.get(*out as usize).is_some_and(|output| output.kind == PortKind::Link) {

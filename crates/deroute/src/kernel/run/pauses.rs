@@ -17,7 +17,7 @@ struct Link<'a> {
     from: Result<[u32; 2], u32>,
     to: [u32; 2],
     /// Of each VC, or of all together.
-    records: &'a [PauseRecord],
+    records: Vec<PauseRecord>,
     vcs: u8,
     /// Of each queue of the sender.
     silences: Vec<SilenceRecord>,
@@ -82,7 +82,7 @@ fn unused(class: &str, PausePlan { limits, .. }: &PausePlan) -> PauseUse {
 /// Adds a link to those of its class; returns the cycles in which its queues were silent, and how many they are.
 fn add(found: &mut PauseUse, link: &Link<'_>, cycles: Cycle) -> (u64, u64) {
     found.links += 1;
-    for record in link.records {
+    for record in &link.records {
         found.frames += u64::from(record.frames);
         found.stops += u64::from(record.stops);
         found.buffer_max = found.buffer_max.max(record.peak);
