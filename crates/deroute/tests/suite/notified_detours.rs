@@ -83,7 +83,7 @@ fn counters_choose_the_detour() {
     let routing = format!("{{ qcn_switch = {{ feedback = 'base', phase_a = {{ {lian} }} }} }}");
     let mut agent = agent(DRAGONFLY, &routing);
     let send = |agent: &mut dyn Routing, to: u32, packets: u32| {
-        let queue = Queue { router: RouterId(0), port: PortId(0), class: 0, now: 10 };
+        let queue = Queue { router: RouterId(0), port: PortId(0), number: 0, now: 10 };
         for _ in 0..packets {
             for event in [Injection::Entered, Injection::Left] {
                 agent.injection(queue, event, &Header::new(RouterId(to)));
