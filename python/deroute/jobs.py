@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 #: What a rank does, as timelines count it.
 ACTIVITIES = ("computes", "in collectives", "receives", "sends", "waits", "not kept")
+
+#: What a part of a critical path is, as results count it.
+PATH = ("compute", "send", "network", "handshake", "wait")
 
 
 class Part(BaseModel):
@@ -74,6 +77,14 @@ class JobArrays:
     timeline_ranks: NDArray[np.uint64] | None = None
     timeline_begin: NDArray[np.uint64] | None = None
     timeline_activity: NDArray[np.uint8] | None = None
+    #: (parts,) of the critical path, if that is asked for: an index of `PATH`; the rank, of a
+    #: message the one that it is for; the rank that began it, of a message its sender; when it
+    #: began and ended.
+    path_what: NDArray[np.uint8] | None = None
+    path_rank: NDArray[np.uint32] | None = None
+    path_from: NDArray[np.uint32] | None = None
+    path_begin: NDArray[np.uint64] | None = None
+    path_end: NDArray[np.uint64] | None = None
     #: (flows,) if the job keeps a `table` of its flows: the ranks that send and receive each, its
     #: phits, when it begins, how long it takes (0 if it has not ended), and how long alone.
     flow_source: NDArray[np.uint32] | None = None
@@ -105,6 +116,24 @@ class JobArrays:
         }
         return pl.DataFrame(columns)
 
+    def path(self) -> pl.DataFrame | None:
+        """A row per part of the critical path: `what`, `rank`, `from`, `begin` and `end`, in time.
+
+        Of a message, `rank` is the one that it is for and `from` its sender. None unless the job
+        asks for its `critical_path`, and has ended.
+        """
+        if self.path_what is None:
+            return None
+        names = np.array(PATH)[self.path_what]
+        columns = {
+            "what": pl.Series(names.tolist(), dtype=pl.Enum(PATH)),
+            "rank": pl.Series(self.path_rank),
+            "from": pl.Series(self.path_from),
+            "begin": pl.Series(self.path_begin),
+            "end": pl.Series(self.path_end),
+        }
+        return pl.DataFrame(columns)
+
 
 class CollectiveUse(Part):
     """Collectives of one algorithm, number of members and size; bandwidths as in nccl-tests."""
@@ -131,6 +160,39 @@ class ReplayOutcome(Part):
     #: Messages that nobody had received at the end.
     unreceived: int
     collectives: list[CollectiveUse]
+
+
+class PathPart(Part):
+    """A part of a critical path; times in cycles from the start of the job."""
+
+    #: One of `PATH`.
+    what: str
+    #: The rank, of a message the one that it is for, and the one that began it: its sender.
+    rank: int
+    from_: int = Field(alias="from")
+    begin: int
+    cycles: int
+    #: Of a message.
+    phits: int
+    #: The call that began it, and where it stands; empty if the protocol did.
+    call: str
+
+
+class CriticalPath(Part):
+    """What the time of a job is made of, in cycles: their sum is its time."""
+
+    compute: int
+    #: A rank could not go on before its message had left its host.
+    send: int
+    #: A message with data was on its way.
+    network: int
+    #: A message was that asks whether data may be sent, or says that it may.
+    handshake: int
+    #: A rank did nothing, because its program says so.
+    wait: int
+    #: Their number, and the longest of them.
+    parts: int
+    longest: list[PathPart]
 
 
 class FlowFigures(Part):
@@ -193,6 +255,8 @@ class JobOutcome(Part):
     messages: Messages
     replay: ReplayOutcome | None = None
     flows: FlowsOutcome | None = None
+    #: If the job asks for it, and has ended.
+    critical_path: CriticalPath | None = None
 
 
 class WorkloadOutcome(Part):
@@ -211,6 +275,8 @@ class WorkloadOutcome(Part):
         document = self.model_dump()
         named = {job.pop("name"): job for job in document["jobs"]}
         for job in self.jobs:
+            if job.critical_path is None:
+                named[job.name].pop("critical_path")
             if job.flows is None:
                 named[job.name].pop("flows")
             else:

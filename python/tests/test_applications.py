@@ -48,6 +48,7 @@ def test_every_command_of_the_guide_works(tmp_path: Path, monkeypatch: pytest.Mo
     figures = [f"runs/heat/{name}.png" for name in ("slowdown", "gantt", "ranks")]
     for written in ("matrix.png", "timeline.png", *figures, "heat.json"):
         assert (tmp_path / written).stat().st_size > 1000
+    assert (tmp_path / "runs/rails/bus-bandwidth.png").stat().st_size > 1000
     results = deroute.load_results("runs/heat")
     assert results.missing == []
     assert results.frame["relative.slowdown"].min() >= 1

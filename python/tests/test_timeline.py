@@ -28,6 +28,7 @@ packet_size = 10
 [[base.workload.jobs]]
 name = "pair"
 timeline = true
+critical_path = true
 trace = { file = "pair" }
 
 [[axis]]
@@ -75,6 +76,31 @@ def test_the_figure_has_a_panel_for_each_point(run: Path) -> None:
     assert "computes" in text
 
 
+def test_the_critical_path_of_a_job_adds_up_to_its_time(run: Path) -> None:
+    for outcome in deroute.load_results(run).outcomes:
+        frame = outcome.jobs["pair"].path()
+        (job,) = outcome.workload.jobs
+        path = job.critical_path
+        assert frame is not None
+        assert frame["begin"].to_list() == [0, *frame["end"].to_list()[:-1]]
+        assert frame["end"].to_list()[-1] == job.time
+        parts = (path.compute, path.send, path.network, path.handshake, path.wait)
+        assert sum(parts) == job.time
+        assert frame["what"].to_list()[:2] == ["compute", "handshake"]
+        first = frame.row(0, named=True)
+        assert (first["rank"], first["from"], first["end"]) == (1, 1, max(job_computed(outcome)))
+    shown = CliRunner().invoke(app, ["show", str(run)], env={"COLUMNS": "200"})
+    assert shown.exit_code == 0, shown.output
+    assert "Critical paths, as shares of the time" in shown.output
+    assert "compute, rank 1" in shown.output
+    (file,) = plot_directory(run, ["svg"])
+    assert "critical path" in file.read_text(encoding="utf-8")
+
+
+def job_computed(outcome: deroute.Outcome) -> list[int]:
+    return [int(cycles) for cycles in outcome.jobs["pair"].rank_computed]
+
+
 def test_a_point_is_written_for_perfetto(run: Path) -> None:
     to = run.parent / "course.json"
     wanted = ["trace", "timeline", str(run), "--to", str(to)]
@@ -99,7 +125,9 @@ def test_a_point_is_written_for_perfetto(run: Path) -> None:
 
 def test_a_job_without_a_timeline_is_told_so(run: Path) -> None:
     file = run.parent / "course.toml"
-    file.write_text(EXPERIMENT.replace("timeline = true\n", ""))
+    file.write_text(
+        EXPERIMENT.replace("timeline = true\n", "").replace("critical_path = true\n", "")
+    )
     results = run.parent / "without"
     result = CliRunner().invoke(app, ["run", str(file), "--dir", str(results)])
     assert "needs a job that keeps its timeline" in result.output

@@ -73,6 +73,11 @@ fn job(dict: &Bound<'_, PyDict>, job: &str, arrays: &mut JobArrays) -> PyResult<
         timeline_ranks,
         timeline_begin,
         timeline_activity,
+        path_what,
+        path_rank,
+        path_from,
+        path_begin,
+        path_end,
         flow_source,
         flow_destination,
         flow_phits,
@@ -92,6 +97,13 @@ fn job(dict: &Bound<'_, PyDict>, job: &str, arrays: &mut JobArrays) -> PyResult<
         vector(dict, &at("timeline_ranks"), timeline_ranks)?;
         vector(dict, &at("timeline_begin"), timeline_begin)?;
         vector(dict, &at("timeline_activity"), timeline_activity)?;
+    }
+    if !path_what.is_empty() {
+        vector(dict, &at("path_what"), path_what)?;
+        vector(dict, &at("path_rank"), path_rank)?;
+        vector(dict, &at("path_from"), path_from)?;
+        vector(dict, &at("path_begin"), path_begin)?;
+        vector(dict, &at("path_end"), path_end)?;
     }
     if !flow_source.is_empty() {
         vector(dict, &at("flow_source"), flow_source)?;

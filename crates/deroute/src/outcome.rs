@@ -21,7 +21,7 @@ pub use self::credits::CreditUse;
 pub use self::entropies::EntropyUse;
 pub use self::flows::{FlowBin, FlowSlowdown, FlowTimes, FlowsOutcome};
 pub use self::notices::{NotificationUse, PortSamples, ReactionPointUse, SampledQueues};
-pub use self::replay::{CollectiveUse, ReplayOutcome};
+pub use self::replay::{CollectiveUse, CriticalPath, PathPart, ReplayOutcome};
 pub use self::retry::{RetryLinks, RetryUse};
 pub use self::streams::{
     ResequencingUse, Slowdown, SlowdownPercentile, StreamLoad, StreamOutcome, StreamPackets,
@@ -465,6 +465,9 @@ pub struct JobOutcome {
     /// How long its flows took, if these are what it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<FlowsOutcome>,
+    /// What its time is made of, if that is asked for and the job has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub critical_path: Option<CriticalPath>,
     /// Per iteration and per rank.
     pub arrays: JobArrays,
 }
@@ -537,6 +540,21 @@ pub struct JobArrays {
     /// not kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timeline_activity: Vec<u8>,
+    /// If the critical path is asked for: what each part of it is, 0 to 4 as `CriticalPath` lists them,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path_what: Vec<u8>,
+    /// the rank, of a message the one that it is for,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path_rank: Vec<u32>,
+    /// the rank that began it, of a message its sender,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path_from: Vec<u32>,
+    /// when it began,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path_begin: Vec<u64>,
+    /// and when it ended, which is when the next one began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path_end: Vec<u64>,
     /// If the job keeps a table of its flows: the rank that sends each,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow_source: Vec<u32>,

@@ -286,6 +286,9 @@ fn busy_programs() -> Vec<(String, Spec)> {
            { ring = { size = 6400 } }] }",
         "{ ranks = 3, iterations = 5, steps = [
            { exchange = { messages = [[0, 1, 5000], [2, 1, 5000], [1, 0, 1], [1, 2, 30]] } }] }",
+        "{ ranks = 200, iterations = 2, node = { ranks = 8, bandwidth = '300%', latency = 70 },
+           placement = 'rails', critical_path = true, steps = [{ compute = 9 },
+           { collective = { kind = 'alltoall', size = 8, algorithm = 'linear' } }] }",
     ];
     let named = |(program, routing): (&str, &str)| {
         let mut spec = dragonfly(3, routing);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from statistics import mean
 
 import polars as pl
 from rich.markup import escape
@@ -11,6 +12,7 @@ from rich.table import Table
 
 from deroute import analysis
 from deroute.frame import SEED, Results
+from deroute.jobs import PATH, CriticalPath
 
 #: Those that are shown with an interval: between the seeds, or within the only run.
 _WITH_INTERVAL = ("accepted", "relative", "latency ns", "time us", "slowdown")
@@ -24,6 +26,9 @@ _STREAM_COLUMNS = {
     "slowdown": ("slowdown.mean", None, 2, False),
     "out of order": ("out_of_order_share", None, 4, False),
 }
+
+#: Which row of the results it is.
+_ROW = "row of the results"
 
 
 def cell(
@@ -73,3 +78,48 @@ def stream_tables(results: Results, frame: pl.DataFrame) -> Iterator[Table]:
             ]
             table.add_row(*labels, escape(name), *cells)
     yield table
+
+
+def path_tables(results: Results, frame: pl.DataFrame) -> Iterator[Table]:
+    """A table of the critical paths, if jobs have followed them: a row for each of each point.
+
+    The shares are means over the seeds; the longest part is that of the first seed.
+    """
+    points = list(results.experiment.axes)
+    rows = results.frame.with_row_index(_ROW)
+    if points:
+        rows = rows.join(frame, on=points, how="semi")
+    outcomes = [results.outcomes[row] for row in rows[_ROW]]
+    jobs = [outcome.workload.jobs if outcome.workload else [] for outcome in outcomes]
+    names = dict.fromkeys(job.name for each in jobs for job in each if job.critical_path)
+    if not names:
+        return
+    axes = [axis for axis in results.experiment.axes if axis != SEED]
+    table = Table(title="Critical paths, as shares of the time", box=None, header_style="bold")
+    for axis in (*axes, "job"):
+        table.add_column(axis, overflow="fold")
+    for column in PATH:
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("longest part", overflow="fold")
+    for key, runs in rows.group_by(axes or [pl.lit(0)], maintain_order=True):
+        labels = [escape(str(label)) for label in key] if axes else []
+        for name in names:
+            own = [results.outcomes[row].workload.job(name) for row in runs[_ROW]]
+            paths = [(job, job.critical_path) for job in own if job.critical_path is not None]
+            if not paths:
+                continue
+            shares = [mean(getattr(path, what) / job.time for job, path in paths) for what in PATH]
+            cells = [f"{share:.1%}" for share in shares]
+            longest = _longest(paths[0][1], results.outcomes[runs[_ROW][0]].cycle_ns)
+            table.add_row(*labels, escape(name), *cells, escape(longest))
+    yield table
+
+
+def _longest(path: CriticalPath, cycle_ns: float) -> str:
+    """The longest part of a path, in words."""
+    if not path.longest:
+        return ""
+    part = path.longest[0]
+    who = f"{part.from_} to {part.rank}" if part.from_ != part.rank else f"rank {part.rank}"
+    text = f"{part.what}, {who}, {part.cycles * cycle_ns / 1000:,.2f} us"
+    return f"{text}: {part.call}" if part.call else text

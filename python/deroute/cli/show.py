@@ -12,7 +12,7 @@ from rich.table import Table
 
 from deroute import analysis, replications
 from deroute.cli import app
-from deroute.cli.cells import cell, stream_tables
+from deroute.cli.cells import cell, path_tables, stream_tables
 from deroute.errors import InputError
 from deroute.frame import SEED, Results, load_results
 from deroute.reference import ACCEPTED, ACCEPTED_CI95, SLOWDOWN
@@ -79,6 +79,8 @@ def show(directory: app.Directory, where: app.Pairs = []) -> None:
     console.print(table)
     for streams in stream_tables(results, frame):
         console.print(streams)
+    for paths in path_tables(results, frame):
+        console.print(paths)
     if left_out:
         console.print(f"Not shown, for want of width: {', '.join(left_out)}")
     for line in (line for who in _SAYS for line in _said(results, frame, who)):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from deroute.figures import (
     agents,
+    bus_bandwidth,
     completion,
     congestion,
     congestion_hosts,
@@ -74,6 +75,7 @@ CATALOGUE: Mapping[str, FigureKind] = {
         stream_loads.KIND,
         ranks.KIND,
         gantt.KIND,
+        bus_bandwidth.KIND,
     )
 }
 

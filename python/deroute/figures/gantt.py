@@ -19,6 +19,7 @@ from deroute.jobs import ACTIVITIES
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Plot
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 #: Height of a rank, of the rest of a panel, and of all panels at the most, in inches.
 _RANK, _REST, _MOST = 0.055, 0.9, 9.0
@@ -44,12 +45,14 @@ def draw(study: Study, table: FigureTable) -> Figure:
     ]
     unit, scale = units.time_unit(max(ends))
     shown: set[str] = set()
+    paths: list[Line2D] = []
     for panel, (name, label, _), frame, job, outcome in zip(
         panels, cells, frames, jobs, outcomes, strict=True
     ):
         assert frame is not None
         _bars(panel, frame, outcome.cycle_ns / scale)
         shown |= set(frame["activity"].unique())
+        paths += _path(panel, job.path(), outcome.cycle_ns / scale)
         panel.set_xlim(0, max(ends) / scale)
         panel.set_ylim(len(job.rank_end) - 0.5, -0.5)
         panel.grid(visible=False)
@@ -62,7 +65,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
         if what in shown
     ]
     title = study.title if table.title is None else table.title
-    layout.heading(figure, handles, title)
+    layout.heading(figure, [*handles, *paths[:1]], title)
     seeds = ["the first seed of each point"] if len(cells) < len(study.rows(table)) else []
     layout.footnote(figure, study, table, seeds)
     return figure
@@ -79,9 +82,18 @@ def _bars(panel: Plot, frame: pl.DataFrame, scale: float) -> None:
         panel.add_collection(PolyCollection(list(bars), facecolor=look(index).fill, linewidth=0))
 
 
+def _path(panel: Plot, frame: pl.DataFrame | None, scale: float) -> list[Line2D]:
+    """The critical path as a line from rank to rank, if the job has followed it."""
+    if frame is None:
+        return []
+    times = frame.select("begin", "end").to_numpy().ravel() * scale
+    ranks = frame.select("from", "rank").to_numpy().ravel()
+    return panel.plot(times, ranks, color="black", linewidth=0.9, label="critical path")
+
+
 KIND = FigureKind(
     name="gantt",
-    summary="when each rank of a `job` does what, if the job keeps its `timeline`",
+    summary="when each rank of a `job` does what, if it keeps its `timeline`; its critical path",
     draw=draw,
     options={"job": Option((str,))},
 )

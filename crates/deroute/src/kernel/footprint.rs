@@ -16,7 +16,7 @@ use super::core::ports::{Host, Input, Output, OutputRequest, Queue, Router};
 use super::core::wheel::Wheel;
 use super::egress::Queued;
 use super::extent::Extent;
-use super::hosts::{Entropies, Interface, Loaded, Receivers, Streams, Worker};
+use super::hosts::{Entropies, Interface, Loaded, Receivers, ScaleUp, Streams, Worker};
 use super::machines::{Choice, Ethernet, EthernetVoq, General, Plain, PlainEthernet, Voq};
 use super::matching::islip_footprint;
 use super::model::{Model, QueuePlan, pause_rows};
@@ -30,7 +30,7 @@ use crate::probe::collect::{Batch, batches};
 use crate::probe::histogram;
 use crate::probe::messages::Record;
 use crate::spec::Sensing;
-use crate::workload::process::{Course, Process};
+use crate::workload::process::{Causes, Course, Process};
 
 /// Memory that a run needs, in bytes, with default [`RunOptions`], and the tables of paths of a graph. What a
 /// [`super::Simulation`] holds beside these is a few percent of it.
@@ -218,8 +218,10 @@ fn interfaces(model: &Model, part: &Extent) -> u64 {
         .max()
         .unwrap_or(0);
     let backlogs = u64::from(model.flows.injection_queues()) * bytes::<VecDeque<u32>>(ranks);
+    let nodes = if model.has_nodes() { ScaleUp::bytes(ranks) } else { 0 };
     Wheel::<u32>::bytes(model.horizon())
         + records
+        + nodes
         + bytes::<Interface>(grown(ranks))
         + bytes::<Worker>(ranks)
         + ranks * (Process::bytes() + kept)
@@ -249,6 +251,7 @@ fn moving(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
         crossing.saturating_mul(mails * (size_of::<(Flight, u32, Signal)>() as u64 + cargo)),
         lists(model, all, parts, u64::MAX),
         programs(model, all),
+        causes(model),
         if all.generators > 0 { Streams::most_bytes(model, all, parts) } else { 0 },
         Queued::most_bytes(model, all.ports, all.hosts),
         Queued::silence_bytes(model, all.ports, all.hosts),
@@ -280,6 +283,7 @@ fn likely(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
     let others = [
         lists(model, all, parts, packets) / 2,
         likely_programs(model, all),
+        causes(model) / 3,
         if all.generators > 0 { Streams::most_bytes(model, all, parts) } else { 0 },
         growing(model),
         Queued::silence_bytes(model, all.ports, all.hosts),
@@ -322,6 +326,19 @@ const RANK: u64 = 1024;
 
 /// Bytes of the numbers of messages between two ranks, at both of them.
 const PAIR: u64 = 40;
+
+/// What is kept of what made ranks go on.
+fn causes(model: &Model) -> u64 {
+    let Some(jobs) = &model.jobs else { return 0 };
+    let asked = jobs.jobs.iter().filter(|job| job.critical_path);
+    let bytes = asked.map(|job| {
+        let nodes: u64 = (0..job.ranks()).map(|rank| u64::from(job.program.size(rank))).sum();
+        // A message may ask first, and be answered.
+        let messages = job.work().0.saturating_mul(3 * Causes::MESSAGE_BYTES);
+        messages.saturating_add((nodes + u64::from(job.ranks())) * Causes::TIMER_BYTES)
+    });
+    bytes.fold(0, u64::saturating_add)
+}
 
 /// What programs are likely to have under way, if half of their lists is in use.
 fn likely_programs(model: &Model, all: &Extent) -> u64 {

@@ -201,7 +201,7 @@ impl<M: Machine> Partition<M> {
         for (at, signal) in mail.signals.drain(..) {
             core.signals.push(at, signal);
         }
-        hosts.receive(mail);
+        hosts.receive(mail, core.now);
         for flight in mail.arrivals.drain(..) {
             *core.arrivals.place(flight.at) = flight;
         }

@@ -38,3 +38,42 @@ pub struct CollectiveUse {
     /// The same times what a rank has to send of its data at least, over its data.
     pub bus_bandwidth: f64,
 }
+
+/// What the time of a job is made of, followed back from its end: computations and messages, each of which began when
+/// the one before it had ended. In cycles; the sum is the time of the job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CriticalPath {
+    /// A rank computed.
+    pub compute: u64,
+    /// A rank could not go on before its message had left its host.
+    pub send: u64,
+    /// A message with data was on its way, from its send to its last phit.
+    pub network: u64,
+    /// A message was that asks whether data may be sent, or says that it may.
+    pub handshake: u64,
+    /// A rank did nothing, because its program says so.
+    pub wait: u64,
+    /// Parts of the path.
+    pub parts: u64,
+    /// The longest of them, ten at the most.
+    pub longest: Vec<PathPart>,
+}
+
+/// A part of a critical path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PathPart {
+    /// `compute`, `send`, `network`, `handshake`, or `wait`.
+    pub what: String,
+    /// The rank; of a message the one that it is for.
+    pub rank: u32,
+    /// The rank that began it: of a message its sender.
+    pub from: u32,
+    /// When it began, in cycles from the start of the job.
+    pub begin: u64,
+    /// How long it took.
+    pub cycles: u64,
+    /// Phits of a message.
+    pub phits: u32,
+    /// The call that began it, and where it stands; empty if the protocol did.
+    pub call: String,
+}

@@ -50,6 +50,19 @@ impl Scale {
         })
     }
 
+    /// Phits, and the cycles that they take at this rate, which may be above that of a phit a cycle.
+    ///
+    /// # Errors
+    /// What is no such rate, 0, and less than a phit in 4096 cycles.
+    pub(crate) fn pace(&self, path: &str, rate: &Quantity) -> Result<(u128, u128), SpecError> {
+        let most = u128::from(SLOWEST);
+        let fits = |(above, below): &(u128, u128)| *above > 0 && below / above <= most;
+        share(rate, self).filter(fits).ok_or_else(|| {
+            let message = format!("{rate} is no rate of at least a phit in {most} cycles");
+            SpecError::new(path, message).choices(["\"450 GB/s\"", "\"900%\""])
+        })
+    }
+
     /// A rate as a share of a phit a cycle.
     ///
     /// # Errors

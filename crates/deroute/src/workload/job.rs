@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::comms::Comms;
 use super::flows::{self, Flows};
+use super::node::{Node, Within};
 use super::origin::Origin;
 use super::program::{Action, Program};
 use super::schedule::Schedule;
@@ -27,22 +28,6 @@ pub struct Protocol {
     pub control: u32,
 }
 
-/// How messages travel within a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Within {
-    /// Cycles until the first phit is there.
-    pub latency: Cycle,
-    /// Phits that follow each other in a cycle.
-    pub phits_per_cycle: u32,
-}
-
-impl Within {
-    /// Cycles until so many phits are there.
-    pub fn time(&self, phits: u32) -> Cycle {
-        self.latency.saturating_add(phits.div_ceil(self.phits_per_cycle))
-    }
-}
-
 /// A job, resolved.
 pub struct Job {
     /// Its name.
@@ -61,6 +46,8 @@ pub struct Job {
     pub protocol: Protocol,
     /// How they do within a host.
     pub within: Within,
+    /// How they do within a node, if it has nodes.
+    pub node: Option<Node>,
     /// Where its program stands.
     pub origin: Origin,
     /// Some receives take more than one source or tag.
@@ -69,6 +56,8 @@ pub struct Job {
     pub flows: Option<Flows>,
     /// Activities of each rank whose times are kept.
     pub kept: usize,
+    /// What made its ranks go on is kept.
+    pub critical_path: bool,
     /// Messages and phits of one iteration.
     work: (u64, u64),
 }
@@ -90,7 +79,8 @@ impl Job {
         }
         let start = step::duration(scale, &format!("{path}.start"), &spec.start)?;
         let protocol = protocol(&spec.protocol, scale, &format!("{path}.protocol"))?;
-        let within = within(&spec.within_host, scale, &format!("{path}.within_host"))?;
+        let within = Within::build(&spec.within_host, scale, &format!("{path}.within_host"))?;
+        let node = Node::build(spec, scale, &path)?;
         if let Some(trace) = &spec.trace {
             let given = [
                 ("steps", !spec.steps.is_empty()),
@@ -108,7 +98,11 @@ impl Job {
                 trace::load(trace, spec.ranks, scale, &path)?;
             let job = Self::of_trace(program, (schedules, comms), origin, work);
             let kept = kept(spec, ranks);
-            return Ok((Self { name, start, protocol, within, kept, ..job }, ranks));
+            let critical_path = spec.critical_path;
+            return Ok((
+                Self { name, start, protocol, within, node, kept, critical_path, ..job },
+                ranks,
+            ));
         }
         if let Some(flows) = &spec.flows {
             let ranks = spec.ranks.unwrap_or(room.0 as u32);
@@ -127,7 +121,8 @@ impl Job {
         placement::hosts_for(spec, ranks, &path, room)?;
         let job = Self::of_steps(spec, ranks, scale, &path)?;
         let kept = kept(spec, ranks);
-        Ok((Self { name, start, protocol, within, kept, ..job }, ranks))
+        let critical_path = spec.critical_path;
+        Ok((Self { name, start, protocol, within, node, kept, critical_path, ..job }, ranks))
     }
 
     /// A job without a name that does what a trace says.
@@ -144,6 +139,7 @@ impl Job {
             hosts,
             start: 0,
             within: Within { latency: 1, phits_per_cycle: 1 },
+            node: None,
             program,
             schedules,
             comms,
@@ -152,6 +148,7 @@ impl Job {
             wildcards,
             flows: None,
             kept: 0,
+            critical_path: false,
             work,
         }
     }
@@ -242,6 +239,20 @@ impl Job {
         }
     }
 
+    /// A node of a rank, and where it stands.
+    pub fn place(&self, rank: u32, node: u32) -> String {
+        let name = self.name_of(rank, node);
+        match &self.program {
+            Program::Steps { iterations, .. } => {
+                format!("iteration {} of {iterations}, {name}", node / self.steps() + 1)
+            }
+            Program::Trace(_) => {
+                let place = self.program.node(rank, node).place;
+                format!("{name}, {}", self.origin.place(rank, place))
+            }
+        }
+    }
+
     /// How messages travel and match, one sentence each.
     pub fn says(&self) -> Vec<String> {
         let Protocol { eager_limit, buffered, control } = self.protocol;
@@ -319,7 +330,9 @@ fn check_flows(spec: &spec::Job, path: &str) -> Result<(), SpecError> {
         ("steps", !spec.steps.is_empty()),
         ("iterations", spec.iterations != spec::once()),
         ("protocol", spec.protocol != spec::Protocol::default()),
+        ("node", spec.node.is_some()),
         ("timeline", spec.timeline),
+        ("critical_path", spec.critical_path),
     ];
     let Some((key, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
     let message = "a job of flows sends them, and nothing else";
@@ -349,16 +362,6 @@ fn protocol(spec: &spec::Protocol, scale: &Scale, path: &str) -> Result<Protocol
     };
     let buffered = spec.send_ends == spec::SendEnds::Buffered;
     Ok(Protocol { eager_limit, buffered, control })
-}
-
-/// Resolves what is within a host.
-fn within(spec: &spec::WithinHost, scale: &Scale, path: &str) -> Result<Within, SpecError> {
-    let latency = scale.interval(&format!("{path}.latency"), &spec.latency, 1)?;
-    if spec.phits_per_cycle == 0 {
-        let path = format!("{path}.phits_per_cycle");
-        return Err(SpecError::new(path, "no phit would ever come").choices(["at least 1"]));
-    }
-    Ok(Within { latency, phits_per_cycle: spec.phits_per_cycle })
 }
 
 /// Messages and phits that all ranks send in a collective.

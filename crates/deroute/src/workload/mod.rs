@@ -15,6 +15,7 @@ mod exchange;
 mod flows;
 mod job;
 pub(crate) mod matching;
+mod node;
 mod origin;
 mod placement;
 pub(crate) mod process;
@@ -32,6 +33,7 @@ mod tree;
 pub(crate) use assembly::{Assembly, Placed};
 pub use flows::{Flow, Flows};
 pub use job::Job;
+pub use node::Node;
 use placement::Room;
 use serde::{Deserialize, Serialize};
 pub use step::Op;
@@ -110,6 +112,11 @@ impl Jobs {
     /// The ranks on a host.
     pub fn seats(&self, host: HostId) -> &[Seat] {
         &self.seats[host.index()]
+    }
+
+    /// The shortest latency within nodes, if some job has nodes.
+    pub(crate) fn node_latency(&self) -> Option<Cycle> {
+        self.jobs.iter().filter_map(|job| Some(job.node?.latency)).min()
     }
 
     /// Number of ranks of all jobs.

@@ -60,6 +60,7 @@ pub(super) fn place(
     let chosen = match &job.placement {
         spec::Placement::Linear => free[..hosts].to_vec(),
         spec::Placement::RoundRobin => round_robin(free, hosts, room.topology),
+        spec::Placement::Rails => rails(job, free, (hosts, room.topology), &path)?,
         spec::Placement::Random { seed: own } => shuffled(free, hosts, own.unwrap_or(room.seed)),
         spec::Placement::Blocked { block } => {
             let order = blocks(job, ranks, block, &format!("{path}.blocked.block"))?;
@@ -96,6 +97,43 @@ fn round_robin(mut free: Vec<u32>, hosts: usize, topology: &dyn Topology) -> Vec
     free.clear();
     free.extend(order.into_iter().take(hosts).map(|(_, host)| host));
     free
+}
+
+/// Each host of a node on another router, and node beside node on them.
+fn rails(
+    job: &spec::Job,
+    free: Vec<u32>,
+    (hosts, topology): (usize, &dyn Topology),
+    path: &str,
+) -> Result<Vec<u32>, SpecError> {
+    let Some(node) = &job.node else {
+        let message = "there are no nodes whose hosts could be on rails";
+        return Err(SpecError::new(path, message).choices(["`node` of the job"]));
+    };
+    let each = (node.ranks / job.ranks_per_host) as usize;
+    let router = |host: &u32| topology.router_of(HostId(*host));
+    let routers: Vec<&[u32]> = free.chunk_by(|a, b| router(a) == router(b)).collect();
+    let mut chosen = Vec::with_capacity(hosts);
+    for group in routers.chunks(each) {
+        // Hosts of a node on each router, and nodes that there is room for.
+        let on = |rail: usize| each / group.len() + usize::from(rail < each % group.len());
+        let nodes = (0..group.len()).map(|rail| group[rail].len() / on(rail)).min().unwrap_or(0);
+        for node in 0..nodes {
+            let host = |nic: usize| {
+                let (turn, rail) = (nic / group.len(), nic % group.len());
+                group[rail][node * on(rail) + turn]
+            };
+            chosen.extend((0..each).map(host));
+        }
+    }
+    if chosen.len() < hosts {
+        let nodes = chosen.len() / each;
+        let message = format!("{nodes} nodes of {each} hosts fit, each host on another router");
+        let choices = [format!("at most {} ranks", nodes as u64 * u64::from(node.ranks))];
+        return Err(SpecError::new(path, message).choices(choices));
+    }
+    chosen.truncate(hosts);
+    Ok(chosen)
 }
 
 fn shuffled(mut free: Vec<u32>, ranks: usize, seed: u64) -> Vec<u32> {

@@ -1,7 +1,9 @@
 //! A rank at work: it begins nodes of its program when all that they need has happened.
 
 mod calls;
+mod causes;
 mod course;
+mod messages;
 mod report;
 mod terms;
 
@@ -10,11 +12,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use self::calls::Calls;
+pub use self::causes::{Begun, Cause, Causes, NO_NODE};
 pub use self::course::Course;
 pub use self::report::Doing;
 pub use self::terms::{Activity, Descriptor, Kind, Services};
 use super::Job;
-use super::matching::{Envelope, Event, Matching, Pattern, Waiter};
+use super::matching::{Matching, Pattern, Waiter};
 use super::program::{Action, Then};
 use crate::ids::Cycle;
 
@@ -58,6 +61,8 @@ pub struct Process {
     since: Cycle,
     /// When it did what, if its job keeps that.
     pub course: Course,
+    /// What made it go on, if its job keeps that.
+    pub causes: Option<Box<Causes>>,
 }
 
 /// Where a rank does something: its job, the cycle, its interface.
@@ -88,6 +93,7 @@ impl Process {
             spent: [0; Activity::COUNT],
             since: job.start,
             course: Course::default(),
+            causes: job.critical_path.then(Box::default),
         }
     }
 
@@ -112,40 +118,6 @@ impl Process {
         self.timers.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// A message for it has begun to arrive; is it whole?
-    pub fn receive(
-        &mut self,
-        job: &Job,
-        envelope: Envelope,
-        whole: bool,
-        services: &mut impl Services,
-    ) {
-        let Self { matching, todo, rank, .. } = self;
-        matching.envelope(envelope, whole, |event| {
-            answer(event, (*rank, job), todo, services);
-        });
-    }
-
-    /// A message for it whose beginning has come is whole.
-    pub fn complete(&mut self, key: Pattern, sequence: u32) {
-        if let Some(Event::Received(waiter)) = self.matching.whole(key, sequence) {
-            self.todo.push_back(Todo::End(waiter));
-        }
-    }
-
-    /// It may send what it has asked for.
-    pub fn may_send(&mut self, to: u32, sequence: u32, services: &mut impl Services) {
-        if let Some((waiter, phits, key)) = self.asked.remove(&(to, sequence)) {
-            let kind = Kind::Data;
-            services.send(Descriptor { to, key, kind, sequence, phits, left: Some(waiter) });
-        }
-    }
-
-    /// Something that it has sent has left.
-    pub fn has_left(&mut self, waiter: Waiter) {
-        self.todo.push_back(Todo::End(waiter));
-    }
-
     /// Goes on as far as it can.
     pub fn advance(&mut self, job: &Job, now: Cycle, services: &mut impl Services) {
         self.account(job, now);
@@ -158,7 +130,10 @@ impl Process {
                 }
             }
             match self.timers.peek() {
-                Some(Reverse((at, _, waiter))) if *at <= now => {
+                Some(Reverse((at, number, waiter))) if *at <= now => {
+                    if let Some(causes) = &mut self.causes {
+                        causes.note_timer(now, *number);
+                    }
                     self.todo.push_back(Todo::End(*waiter));
                     self.timers.pop();
                 }
@@ -269,6 +244,9 @@ impl Process {
             self.active[what as usize] -= 1;
         }
         self.left -= 1;
+        if let Some(causes) = self.causes.as_mut().filter(|_| self.left == 0) {
+            causes.end();
+        }
         if let Some(iteration) = site.job.program.iteration_after(id) {
             site.services.iteration(iteration);
         }
@@ -304,68 +282,11 @@ impl Process {
     }
 
     fn set_timer(&mut self, at: Cycle, waiter: Waiter) {
+        if self.causes.is_some() {
+            let node = self.node_of(waiter);
+            self.causes.iter_mut().for_each(|causes| causes.set_timer(node));
+        }
         self.timed = self.timed.wrapping_add(1);
         self.timers.push(Reverse((at, self.timed, waiter)));
-    }
-
-    /// Sends a message. Says whether that has ended already.
-    fn send<S: Services>(
-        &mut self,
-        to: u32,
-        key: Pattern,
-        (phits, synchronous): (u32, bool),
-        waiter: Waiter,
-        site: &mut Site<'_, S>,
-    ) -> bool {
-        let next = self.sent.entry(to).or_default();
-        let sequence = *next;
-        *next = next.wrapping_add(1);
-        let protocol = &site.job.protocol;
-        if synchronous || phits > protocol.eager_limit {
-            self.asked.insert((to, sequence), (waiter, phits, key));
-            let (kind, phits) = (Kind::Request, protocol.control);
-            site.services.send(Descriptor { to, key, kind, sequence, phits, left: None });
-            return false;
-        }
-        let left = (!protocol.buffered).then_some(waiter);
-        site.services.send(Descriptor { to, key, kind: Kind::Eager, sequence, phits, left });
-        protocol.buffered
-    }
-
-    /// Posts a receive. Says whether it has ended already.
-    fn post<S: Services>(
-        &mut self,
-        pattern: Pattern,
-        waiter: Waiter,
-        site: &mut Site<'_, S>,
-    ) -> bool {
-        match self.matching.post(pattern, waiter) {
-            Some(Event::Received(_)) => true,
-            Some(event) => {
-                answer(event, (self.rank, site.job), &mut self.todo, site.services);
-                false
-            }
-            None => false,
-        }
-    }
-}
-
-/// Acts on what a message has led to.
-fn answer(
-    event: Event,
-    (rank, job): (u32, &Job),
-    todo: &mut VecDeque<Todo>,
-    services: &mut impl Services,
-) {
-    match event {
-        Event::Received(waiter) => todo.push_back(Todo::End(waiter)),
-        Event::Ready { to, sequence } => services.send(Descriptor {
-            to,
-            key: Pattern { context: 0, from: rank, tag: 0 },
-            kind: Kind::Ready,
-            sequence,
-            phits: job.protocol.control,
-            left: None,
-        }),
     }
 }

@@ -43,6 +43,9 @@ pub struct Job {
     /// How messages between ranks of one host travel.
     #[serde(default, skip_serializing_if = "crate::spec::is_default")]
     pub within_host: WithinHost,
+    /// Ranks that a network of their own joins. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeSpec>,
     /// Which rank is on which host. Default `linear`.
     #[serde(default)]
     pub placement: Placement,
@@ -67,6 +70,10 @@ pub struct Job {
     /// Keep when each rank did what, of a million activities of all ranks together. Default `false`.
     #[serde(default, skip_serializing_if = "crate::spec::is_default")]
     pub timeline: bool,
+    /// Follow back, from its end, what its time is made of: which computations and messages, of which ranks. Keeps some
+    /// 200 bytes of each message. Default `false`.
+    #[serde(default, skip_serializing_if = "crate::spec::is_default")]
+    pub critical_path: bool,
 }
 
 /// Messages between ranks of one host: they take `latency`, and the time of their phits.
@@ -83,6 +90,20 @@ impl Default for WithinHost {
     fn default() -> Self {
         Self { latency: Quantity::Number(1), phits_per_cycle: 1 }
     }
+}
+
+/// Consecutive ranks that a network of their own joins (scale-up), as NVLink does the GPUs of a server: messages between
+/// them take it, and those between nodes the hosts' links. A rank sends one message at a time, and receives one at a
+/// time, the one that began to arrive first; a message of `s` phits that waits for none takes `latency + s / bandwidth`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodeSpec {
+    /// Ranks of a node; the last one may have fewer.
+    pub ranks: u32,
+    /// Of a rank, in each direction: `"450 GB/s"`, or a multiple of a phit a cycle such as `"900%"`.
+    pub bandwidth: Quantity,
+    /// Until the first phit is there: at least 1 cycle.
+    pub latency: Quantity,
 }
 
 /// How messages travel: small ones at once, large ones when their receive is posted.
@@ -142,6 +163,10 @@ pub enum Placement {
     Linear,
     /// On the first free host of each router, router after router, then on the second ones, and so on.
     RoundRobin,
+    /// As a rail-optimised network is wired: the hosts of a `node` are on as many routers, one on each, and those of
+    /// the next node beside them, until the routers are full; then the next routers. Where the network has fewer
+    /// routers with hosts, they take turns.
+    Rails,
     /// On random hosts.
     Random {
         /// Seed of the draw. Default: the seed of the run.

@@ -3,6 +3,8 @@
 use super::cargo::Cargo;
 use super::packet::Flight;
 use crate::ids::Cycle;
+use crate::workload::Seat;
+use crate::workload::process::Descriptor;
 use serde::{Deserialize, Serialize};
 
 /// Events for another partition.
@@ -13,11 +15,25 @@ pub(crate) struct Mail {
     pub(crate) cargo: Vec<Cargo>,
     /// Cycle and signal.
     pub(crate) signals: Vec<(Cycle, Signal)>,
+    /// Messages within nodes.
+    pub(crate) passing: Vec<Passing>,
+}
+
+/// A message on its way within a node.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Passing {
+    /// Rank that it is for.
+    pub(crate) to: Seat,
+    /// Cycle in which its first phit arrives.
+    pub(crate) at: Cycle,
+    /// Cycle in which it was sent.
+    pub(crate) issued: Cycle,
+    pub(crate) descriptor: Descriptor,
 }
 
 impl Mail {
     pub(crate) fn is_empty(&self) -> bool {
-        self.arrivals.is_empty() && self.signals.is_empty()
+        self.arrivals.is_empty() && self.signals.is_empty() && self.passing.is_empty()
     }
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct Core {
     pub(crate) now: Cycle,
     /// Number of its first router in the network.
     pub(crate) first_router: u32,
+    /// First router of each partition, and the total, where hosts send beside the network.
+    pub(crate) firsts: Box<[u32]>,
     /// Its state is larger than a cache: what a cycle looks at is fetched before.
     pub(crate) exceeds_cache: bool,
     pub(crate) routers: Vec<Router>,
@@ -63,7 +65,7 @@ pub(crate) struct Core {
 impl State for Core {
     state! { keep now, routers, inputs, outputs, queues, credits, hosts, queued, pool, arrivals, signals, wakeups,
         generations, collector, paths;
-    leave model, index, first_router, exceeds_cache, periods, outbox; }
+    leave model, index, first_router, firsts, exceeds_cache, periods, outbox; }
 }
 
 impl Core {

@@ -227,8 +227,11 @@ impl Hosts for AnyHosts {
     }
 
     #[inline(always)]
-    fn receive(&mut self, mail: &mut Mail) {
+    fn receive(&mut self, mail: &mut Mail, now: Cycle) {
         let Some(loaded) = &mut self.loaded else { return };
+        if let Some(interfaces) = &mut loaded.interfaces {
+            mail.passing.drain(..).for_each(|passing| interfaces.await_message(passing, now));
+        }
         for (flight, cargo) in mail.arrivals.iter_mut().zip(mail.cargo.drain(..)) {
             flight.packet.host_word = loaded.cargo.insert(cargo);
         }

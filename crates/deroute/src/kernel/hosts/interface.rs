@@ -40,6 +40,21 @@ pub(super) enum What {
     Arrives { kind: Kind, key: Pattern, sequence: u32, begun: bool, message: Message },
     /// What it has sent has left.
     Left(Waiter),
+    /// The first phit of a message within its node arrives.
+    Passes,
+}
+
+impl News {
+    /// Its place in the order of all that is told in a cycle.
+    pub(super) fn place(&self) -> (u32, u32, u32, Kind, u32, Option<Waiter>) {
+        let (from, kind, sequence, waiter) = match self.what {
+            What::Begins { key, sequence } => (key.from, Kind::Eager, sequence, None),
+            What::Arrives { kind, key, sequence, .. } => (key.from, kind, sequence, None),
+            What::Left(waiter) => (u32::MAX, Kind::Data, 0, Some(waiter)),
+            What::Passes => (u32::MAX, Kind::Data, 0, None),
+        };
+        (self.nic, self.worker, from, kind, sequence, waiter)
+    }
 }
 
 /// A rank of a host.
@@ -65,7 +80,7 @@ pub(crate) struct Interface {
     pub(super) turns: bool,
     /// Messages that have arrived in part: receiver, sender, kind and number.
     pub(super) incoming: BTreeMap<(u32, u32, Kind, u32), Assembly>,
-    /// Messages for ranks of the same host: the job, the message, and when it was sent.
+    /// Messages for ranks of the same host or node, and their job.
     pub(super) within: Vec<(u32, Descriptor)>,
     /// Phits that wait for a packet before them.
     pub(super) held: u32,
@@ -133,7 +148,8 @@ impl Services for SendQueues<'_> {
     fn send(&mut self, descriptor: Descriptor) {
         let to = self.job.hosts[descriptor.to as usize];
         self.record.sent += 1;
-        if to == self.from {
+        let of_node = self.job.node.is_some_and(|node| node.joins(self.seat.rank, descriptor.to));
+        if to == self.from || of_node {
             self.within.push((self.seat.job, descriptor));
             return;
         }

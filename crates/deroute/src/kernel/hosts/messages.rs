@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::Entering;
 use super::interface::{Interface, News, Outgoing, SendQueues, What, Worker};
 use super::later::{Item, Later};
+use super::scale_up::ScaleUp;
 use crate::ids::Cycle;
 use crate::kernel::core::Core;
 use crate::kernel::core::cargo::{Cargo, Fragment, PartOf, Slab};
@@ -29,6 +30,10 @@ pub(crate) struct Interfaces {
     arrivals: Wheel<u32>,
     news: Slab<News>,
     later: Later,
+    /// What is due in a cycle, while it is looked at.
+    due: Vec<u32>,
+    /// The networks within nodes, if there are nodes.
+    pub(super) scale_up: Option<Box<ScaleUp>>,
     /// Which jobs have receives that take more than one source or tag.
     wildcards: Box<[bool]>,
     /// What each job has done here.
@@ -36,7 +41,7 @@ pub(crate) struct Interfaces {
 }
 
 impl State for Interfaces {
-    state! { keep nics, arrivals, news, later, records; leave of_hosts, wildcards; }
+    state! { keep nics, arrivals, news, later, scale_up, records; leave of_hosts, due, wildcards; }
 }
 
 impl Interfaces {
@@ -47,6 +52,8 @@ impl Interfaces {
             arrivals: Wheel::new(horizon),
             news: Slab::new(),
             later: Later::new(),
+            due: Vec::new(),
+            scale_up: jobs.node_latency().map(|_| Box::default()),
             wildcards: jobs.jobs.iter().map(|job| job.wildcards).collect(),
             records: jobs.jobs.iter().map(|job| Record::new(job.schedules.len())).collect(),
         }
@@ -61,7 +68,11 @@ impl Interfaces {
     /// Adds the interface of a host with some ranks.
     pub(crate) fn add(&mut self, host: u32, jobs: &Jobs, seats: &[Seat], queues: u8) {
         self.of_hosts.resize(host as usize, NONE);
-        self.of_hosts.push(self.nics.len() as u32);
+        let nic = self.nics.len() as u32;
+        self.of_hosts.push(nic);
+        if let Some(scale_up) = &mut self.scale_up {
+            (0..).zip(seats).for_each(|(worker, seat)| scale_up.add(*seat, nic, worker));
+        }
         let worker = |seat: &Seat| {
             let process = Process::new(seat.rank, &jobs.jobs[seat.job as usize]);
             Worker { seat: *seat, process, ended: None }
@@ -115,24 +126,7 @@ impl Interfaces {
         Some(result)
     }
 
-    /// Messages to ranks of the same host are on their way.
-    fn deliver_within(&mut self, index: u32, jobs: &Jobs, now: Cycle) {
-        while let Some((job, descriptor)) = self.nics[index as usize].within.pop() {
-            let Descriptor { to, key, kind, sequence, phits, left } = descriptor;
-            let at = now.saturating_add(jobs.jobs[job as usize].within.time(phits));
-            let nic = &self.nics[index as usize];
-            let (receiver, sender) = (nic.worker(to), nic.worker(key.from));
-            let message = Message { issued: now, arrived: at, phits };
-            let arrives = What::Arrives { kind, key, sequence, begun: false, message };
-            self.tell(News { nic: index, worker: receiver, at, what: arrives }, now);
-            if let Some(waiter) = left {
-                let what = What::Left(waiter);
-                self.tell(News { nic: index, worker: sender, at, what }, now);
-            }
-        }
-    }
-
-    fn tell(&mut self, news: News, now: Cycle) {
+    pub(super) fn tell(&mut self, news: News, now: Cycle) {
         let slot = self.news.insert(news);
         self.announce(slot, news.at, now);
     }
@@ -252,16 +246,26 @@ impl Interfaces {
     ) {
         let now = core.now;
         self.schedule(&mut core.generations, now);
-        while let Some(due) = self.arrivals.take(now) {
-            for index in 0..due.len() {
-                let slot = self.arrivals.events(due)[index];
-                let news = self.news.remove(slot);
-                self.hear(&news, &core.model, now);
-                let host = self.nics[news.nic as usize].host;
-                entering.extend(self.step_rank(core, cargo, host));
-            }
-            self.arrivals.done(due);
+        if self.scale_up.is_some() {
+            self.receive_within_nodes(&core.model, now);
         }
+        let mut due = std::mem::take(&mut self.due);
+        while let Some(events) = self.arrivals.take(now) {
+            due.extend_from_slice(self.arrivals.events(events));
+            self.arrivals.done(events);
+        }
+        // What else happens in this cycle, at other hosts, does not change the order of what a rank hears.
+        due.sort_unstable_by_key(|slot| self.news.get(*slot).place());
+        for slot in due.drain(..) {
+            let news = self.news.remove(slot);
+            if matches!(news.what, What::Passes) {
+                continue;
+            }
+            self.hear(&news, &core.model, now);
+            let host = self.nics[news.nic as usize].host;
+            entering.extend(self.step_rank(core, cargo, host));
+        }
+        self.due = due;
     }
 
     /// A rank is told something.
@@ -279,20 +283,25 @@ impl Interfaces {
             }
         }
         self.with((nic, worker), (model, now), |process, job, services| match what {
-            What::Left(waiter) => process.has_left(waiter),
+            What::Left(waiter) => process.has_left(waiter, now),
+            What::Passes => {}
             What::Begins { key, sequence } => {
+                process.hear(now, key.from, Kind::Eager, sequence);
                 let envelope = Envelope { key, sequence, request: false };
                 process.receive(job, envelope, false, services);
             }
-            What::Arrives { kind, key, sequence, begun, .. } => match kind {
-                Kind::Ready => process.may_send(key.from, sequence, services),
-                Kind::Data => process.complete(key, sequence),
-                Kind::Eager if begun => process.complete(key, sequence),
-                Kind::Eager | Kind::Request => {
-                    let envelope = Envelope { key, sequence, request: kind == Kind::Request };
-                    process.receive(job, envelope, true, services);
+            What::Arrives { kind, key, sequence, begun, .. } => {
+                process.hear(now, key.from, kind, sequence);
+                match kind {
+                    Kind::Ready => process.may_send(key.from, sequence, services),
+                    Kind::Data => process.complete(key, sequence),
+                    Kind::Eager if begun => process.complete(key, sequence),
+                    Kind::Eager | Kind::Request => {
+                        let envelope = Envelope { key, sequence, request: kind == Kind::Request };
+                        process.receive(job, envelope, true, services);
+                    }
                 }
-            },
+            }
         });
     }
 
@@ -307,6 +316,9 @@ impl Interfaces {
         let nic = self.of_host(host)?;
         if let Some(at) = self.work(nic, &core.model, core.now, core.generations.horizon()) {
             core.generations.push(at, host);
+        }
+        if self.scale_up.is_some() {
+            self.send_within_nodes(core);
         }
         let packet = self.cut(core, cargo, host);
         self.refill(core, host);

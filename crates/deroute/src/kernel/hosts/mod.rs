@@ -7,7 +7,9 @@ mod later;
 mod messages;
 mod open;
 mod order;
+mod passing;
 mod receivers;
+mod scale_up;
 mod streams;
 
 pub(crate) use any::{AnyHosts, Loaded};
@@ -16,6 +18,7 @@ pub(crate) use interface::{Interface, Worker};
 pub(crate) use messages::Interfaces;
 pub(crate) use open::Open;
 pub(crate) use receivers::Receivers;
+pub(crate) use scale_up::ScaleUp;
 pub(crate) use streams::Streams;
 
 use super::core::Core;
@@ -86,8 +89,8 @@ pub(crate) trait Hosts: State + Sized + Send {
     /// A packet, by its word, goes to another partition.
     fn post(&mut self, core: &mut Core, partition: u32, host_word: u32);
 
-    /// Packets have come from another partition.
-    fn receive(&mut self, mail: &mut Mail);
+    /// Packets have come from another partition, and messages beside the network.
+    fn receive(&mut self, mail: &mut Mail, now: Cycle);
 
     /// The first cycle of `from..to` in which something is due that no packet brings, or `to`.
     fn due(&self, from: Cycle, to: Cycle) -> Cycle;

@@ -110,7 +110,7 @@ impl Hosts for Open {
 
     fn post(&mut self, _core: &mut Core, _partition: u32, _tag: u32) {}
 
-    fn receive(&mut self, _mail: &mut Mail) {}
+    fn receive(&mut self, _mail: &mut Mail, _now: Cycle) {}
 
     fn due(&self, from: Cycle, _to: Cycle) -> Cycle {
         from

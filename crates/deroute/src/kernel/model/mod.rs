@@ -217,6 +217,11 @@ impl Model {
         self.jobs.is_some() || self.numbers_packets() || told
     }
 
+    /// Some job has nodes, whose ranks send messages to each other beside the network.
+    pub(crate) fn has_nodes(&self) -> bool {
+        self.jobs.as_ref().is_some_and(|jobs| jobs.node_latency().is_some())
+    }
+
     /// Smallest and largest packet in phits.
     pub(crate) fn packet_sizes(&self) -> (u16, u16) {
         demand::packet_sizes(self.jobs.as_ref(), &self.traffic, self.egress.notices)

@@ -21,6 +21,7 @@ use crate::probe::PathKind;
 use crate::probe::collect::Collector;
 use crate::rng::{Owner, Stream};
 use crate::topology::{Peer, Topology};
+use crate::workload::Jobs;
 
 /// Which partition simulates each router, and how ports are numbered.
 pub(crate) struct Division<'a> {
@@ -85,10 +86,11 @@ impl Division<'_> {
         (partition, base + u32::from(port.0))
     }
 
-    /// The shortest latency of a link between two partitions.
+    /// The shortest latency between two partitions: of a link, or within a node.
     pub(crate) fn lookahead(&self) -> Cycle {
         let topology = &*self.model.topology;
-        let mut shortest = Cycle::MAX;
+        let within_nodes = self.model.jobs.as_ref().and_then(Jobs::node_latency);
+        let mut shortest = within_nodes.filter(|_| self.firsts.len() > 2).unwrap_or(Cycle::MAX);
         for router in (0..topology.routers()).map(RouterId) {
             let home = self.partition_of(router);
             for port in 0..topology.radix(router) {
@@ -121,6 +123,7 @@ impl Division<'_> {
             index,
             now: 0,
             first_router: first,
+            firsts: if model.has_nodes() { self.firsts.into() } else { Box::default() },
             exceeds_cache: false,
             routers: Vec::with_capacity(routers as usize),
             inputs: Vec::with_capacity(ports),

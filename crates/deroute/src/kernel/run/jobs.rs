@@ -2,7 +2,7 @@
 
 use super::legs::{Kind, Leg};
 use super::statistics::{percentiles, ratio};
-use super::{Running, flows, replay};
+use super::{Running, flows, path, replay};
 use crate::ids::Cycle;
 use crate::kernel::RunError;
 use crate::kernel::hosts::{Hosts, Worker};
@@ -12,7 +12,7 @@ use crate::kernel::partition::Partition;
 use crate::outcome::{JobArrays, JobOutcome, MessageLatency, Messages, WorkloadOutcome};
 use crate::probe::histogram;
 use crate::probe::messages::Record;
-use crate::workload::process::{Activity, Course, Doing};
+use crate::workload::process::{Activity, Doing};
 use crate::workload::{Job, Jobs};
 
 /// Ranks that a message names.
@@ -188,7 +188,7 @@ fn job_outcome<'a>(
         ..JobArrays::default()
     };
     let mut unreceived = 0;
-    let mut courses: Vec<Option<&Course>> = vec![None; job.ranks() as usize];
+    let mut all: Vec<Option<&Worker>> = vec![None; job.ranks() as usize];
     for worker in seats {
         let rank = worker.seat.rank as usize;
         arrays.rank_end[rank] = since(worker.ended.unwrap_or(now));
@@ -202,12 +202,14 @@ fn job_outcome<'a>(
             array[rank] = worker.process.spent[what as usize];
         }
         unreceived += worker.process.unreceived() as u64;
-        courses[rank] = Some(&worker.process.course);
+        all[rank] = Some(worker);
     }
     let flows = flows::outcome(job, total, network.model, &mut arrays);
     if job.kept > 0 {
-        timeline(&mut arrays, &courses, since);
+        timeline(&mut arrays, &all, since);
     }
+    let asked = finished && job.critical_path;
+    let critical_path = asked.then(|| path::outcome(job, &all, total.last, &mut arrays)).flatten();
     let communication = || {
         let pairs = arrays.rank_end.iter().zip(&arrays.rank_computed);
         pairs.map(|(end, computed)| end.saturating_sub(*computed))
@@ -229,15 +231,16 @@ fn job_outcome<'a>(
         messages: messages(total),
         replay: replay::outcome(job, total, unreceived, network.model),
         flows,
+        critical_path,
         arrays,
     }
 }
 
 /// When each rank did what.
-fn timeline(arrays: &mut JobArrays, courses: &[Option<&Course>], since: impl Fn(Cycle) -> u64) {
+fn timeline(arrays: &mut JobArrays, workers: &[Option<&Worker>], since: impl Fn(Cycle) -> u64) {
     arrays.timeline_ranks.push(0);
-    for course in courses {
-        for (begin, what) in course.iter().flat_map(|course| course.activities()) {
+    for worker in workers {
+        for (begin, what) in worker.iter().flat_map(|own| own.process.course.activities()) {
             arrays.timeline_begin.push(since(begin));
             arrays.timeline_activity.push(what);
         }

@@ -15,6 +15,7 @@ mod jobs;
 mod legs;
 mod marks;
 mod notices;
+mod path;
 mod pauses;
 mod precision;
 mod queue_samples;

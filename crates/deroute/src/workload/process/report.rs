@@ -3,7 +3,6 @@
 use super::Process;
 use crate::workload::Job;
 use crate::workload::matching::{ANY, Waiter};
-use crate::workload::program::Program;
 
 /// What a rank does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,31 +56,17 @@ impl Process {
             (!held, node, what)
         });
         let Some((_, node, what)) = all.min() else { return Doing::Busy("goes on") };
-        let place = node.map_or(String::new(), |node| format!(" ({})", self.place(node, job)));
+        let place = node.map_or(String::new(), |node| format!(" ({})", job.place(self.rank, node)));
         Doing::Waits(what + &place)
     }
 
     /// The node that something belongs to.
-    fn node_of(&self, waiter: Waiter) -> Option<u32> {
+    pub(super) fn node_of(&self, waiter: Waiter) -> Option<u32> {
         match waiter {
             Waiter::Start => None,
             Waiter::Node(node) => Some(node),
             Waiter::Lane { call, .. } | Waiter::Computes { call, .. } | Waiter::Sent { call } => {
                 self.calls.node(call)
-            }
-        }
-    }
-
-    /// Where a node stands.
-    fn place(&self, node: u32, job: &Job) -> String {
-        let name = job.name_of(self.rank, node);
-        match &job.program {
-            Program::Steps { iterations, .. } => {
-                format!("iteration {} of {iterations}, {name}", node / job.steps() + 1)
-            }
-            Program::Trace(_) => {
-                let place = job.program.node(self.rank, node).place;
-                format!("{name}, {}", job.origin.place(self.rank, place))
             }
         }
     }

@@ -69,6 +69,56 @@ fn workloads() {
             "placement.hosts[7]",
             "host 2 has a rank already",
         ),
+        (&[("placement", "'rails'")], &[], "placement", "`node` of the job"),
+        (
+            &[("node", "{ ranks = 1, bandwidth = '200%', latency = 5 }")],
+            &[],
+            "node.ranks",
+            "1 ranks are no node of whole hosts (allowed: at least 2)",
+        ),
+        (
+            &[("node", "{ ranks = 3, bandwidth = '200%', latency = 5 }"), ("ranks_per_host", "2")],
+            &[],
+            "node.ranks",
+            "a multiple of 2",
+        ),
+        (
+            &[("node", "{ ranks = 4, bandwidth = '0%', latency = 5 }")],
+            &[],
+            "node.bandwidth",
+            "at least a phit in 4096 cycles",
+        ),
+        (
+            &[("node", "{ ranks = 4, bandwidth = 7, latency = 5 }")],
+            &[],
+            "node.bandwidth",
+            "450 GB/s",
+        ),
+        (
+            &[("node", "{ ranks = 4, bandwidth = '200%', latency = 0 }")],
+            &[],
+            "node.latency",
+            "1 to 16777216 cycles",
+        ),
+        (
+            &[
+                ("node", "{ ranks = 4, bandwidth = '200%', latency = 5 }"),
+                ("within_host", "{ latency = 7 }"),
+            ],
+            &[],
+            "within_host",
+            "nothing beside `node`",
+        ),
+        (
+            &[
+                ("ranks", "72"),
+                ("node", "{ ranks = 70, bandwidth = '200%', latency = 5 }"),
+                ("placement", "'rails'"),
+            ],
+            &[],
+            "placement",
+            "1 nodes of 70 hosts fit",
+        ),
         (&[("placement", "{ file = 'a.txt' }")], &[], "placement.file", "reads no files"),
         (
             &[("placement", "{ blocked = { block = [2] } }")],

@@ -99,6 +99,5 @@ fn receiving_is_free_here() {
     // Seven messages of 65,536 bytes leave a host one after the other, and others come meanwhile: the formula of a
     // full-duplex network is a bound.
     let found = time(&ideal(8, 999, &data("goal/alltoall-linear-8.goal"), ""));
-    println!("alltoall {found}");
     assert!(found >= 999 + 7 * 65_536, "{found}");
 }

@@ -4,6 +4,9 @@ mod anchors;
 mod collectives;
 mod formats;
 mod hostile;
+mod nodes;
+mod path;
+mod programs;
 mod rules;
 
 use std::io::Write;

@@ -101,6 +101,7 @@ fn length(spec: &Spec) -> u64 {
 /// Programs with every key.
 const WORKLOAD: &str = "{ packet_size = 4, limit = 900, jobs = [
     { name = 'a', ranks = 4, placement = { random = { seed = 3 } }, start = 5, iterations = 2,
+      node = { ranks = 2, bandwidth = '300%', latency = 7 }, critical_path = true,
       steps = [{ compute = '3 ns' }, { ring = { size = 9 } }, { bruck = { size = 2 } },
       { stencil = { shape = [2, 2], periodic = false, messages =
         { weighted = { total = 20, face = 3, edge = 2, corner = 1 } } } },
