@@ -30,7 +30,7 @@ fn tree(spines: u32, job: &str) -> Spec {
 /// The same with buffers of a few packets.
 fn shallow_tree(job: &str) -> Spec {
     let mut spec = tree(2, job);
-    spec.network.links = value("{ level1 = { latency = 100, vcs = 1, buffer = 4000 } }");
+    spec.network.links = value("{ level1 = { latency = 100, vcs = 1, buffer = 40000 } }");
     spec
 }
 
