@@ -105,7 +105,7 @@ fn resequencing() {
 #[test]
 fn injection_queues() {
     const QUEUES: &str = "network.nic.queues";
-    let rows: [(&[(&str, &str)], &str, &[&str]); 5] = [
+    let rows: [super::Row<'_>; 5] = [
         (
             &[(QUEUES, "{ destination = { count = 0 } }")],
             ".destination.count",

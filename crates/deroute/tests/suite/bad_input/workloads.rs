@@ -26,6 +26,19 @@ fn job_refusal(job: &[(&str, &str)], changes: &[(&str, &str)]) -> SpecError {
     refusal(&[&all[..], changes].concat())
 }
 
+/// Changes of the job and of the spec, the path of the refusal (within the job if only that has changed), and what it
+/// says.
+type Row<'a> = (&'a [(&'a str, &'a str)], &'a [(&'a str, &'a str)], &'a str, &'a str);
+
+fn refused(rows: &[Row<'_>]) {
+    for (job, changes, path, text) in rows {
+        let error = job_refusal(job, changes);
+        let within = if changes.is_empty() { "workload.jobs[0]." } else { "" };
+        assert_eq!(error.path, format!("{within}{path}"), "{error}");
+        assert!(error.to_string().contains(text), "{text:?} is not in {error}");
+    }
+}
+
 #[test]
 fn neither_traffic_nor_a_workload() {
     let error = refusal(&[("traffic", "-")]);
@@ -35,9 +48,7 @@ fn neither_traffic_nor_a_workload() {
 
 #[test]
 fn workloads() {
-    const JOB: &str = "workload.jobs[0]";
-    type Row<'a> = (&'a [(&'a str, &'a str)], &'a [(&'a str, &'a str)], &'a str, &'a str);
-    let rows: &[Row<'_>] = &[
+    refused(&[
         (&[], &[("workload.packet_size", "0")], "workload.packet_size", "1 to 65535 phits"),
         (
             &[],
@@ -69,6 +80,28 @@ fn workloads() {
             "placement.hosts[7]",
             "host 2 has a rank already",
         ),
+        (&[("placement", "{ file = 'a.txt' }")], &[], "placement.file", "reads no files"),
+        (
+            &[("placement", "{ blocked = { block = [2] } }")],
+            &[],
+            "placement.blocked.block",
+            "no stencil",
+        ),
+        (
+            &[
+                ("placement", "{ blocked = { block = [3, 1] } }"),
+                ("steps", "[{ stencil = { shape = [4, 2], messages = { equal = 9 } } }]"),
+            ],
+            &[],
+            "placement.blocked.block",
+            "[3, 1] does not divide the shape [4, 2]",
+        ),
+    ]);
+}
+
+#[test]
+fn nodes() {
+    refused(&[
         (&[("placement", "'rails'")], &[], "placement", "`node` of the job"),
         (
             &[("node", "{ ranks = 1, bandwidth = '200%', latency = 5 }")],
@@ -119,29 +152,7 @@ fn workloads() {
             "placement",
             "1 nodes of 70 hosts fit",
         ),
-        (&[("placement", "{ file = 'a.txt' }")], &[], "placement.file", "reads no files"),
-        (
-            &[("placement", "{ blocked = { block = [2] } }")],
-            &[],
-            "placement.blocked.block",
-            "no stencil",
-        ),
-        (
-            &[
-                ("placement", "{ blocked = { block = [3, 1] } }"),
-                ("steps", "[{ stencil = { shape = [4, 2], messages = { equal = 9 } } }]"),
-            ],
-            &[],
-            "placement.blocked.block",
-            "[3, 1] does not divide the shape [4, 2]",
-        ),
-    ];
-    for (job, changes, path, text) in rows {
-        let error = job_refusal(job, changes);
-        let path = if changes.is_empty() { format!("{JOB}.{path}") } else { (*path).to_owned() };
-        assert_eq!(error.path, path, "{error}");
-        assert!(error.to_string().contains(text), "{text:?} is not in {error}");
-    }
+    ]);
 }
 
 #[test]
