@@ -1,9 +1,8 @@
 //! Routing algorithms.
 //!
-//! A routing algorithm is an agent in every router, and it is honest: it sees the queues of its own
-//! router, the packet's header, and the messages that reached it. To add one: a file with its
-//! parameters and its [`Routing`], and a line in the catalogue below. `CONTRIBUTING.md` walks
-//! through it.
+//! A routing algorithm is an agent in every router, and it is honest: it sees the queues of its own router, the
+//! packet's header, and the messages that reached it. To add one: a file with its parameters and its [`Routing`], and
+//! a line in the catalogue below. `CONTRIBUTING.md` walks through it.
 
 pub mod acor;
 mod conditional;
@@ -69,16 +68,14 @@ pub trait Queues {
         }
     }
 
-    /// [`Queues::lane`] of consecutive ports of one link class, from `first` on; needs
-    /// [`Watches::lengths`].
+    /// [`Queues::lane`] of consecutive ports of one link class, from `first` on; needs [`Watches::lengths`].
     fn lanes(&self, first: PortId, vc: VcId, lengths: &mut [u32]) {
         for (port, length) in (first.0..).map(PortId).zip(lengths) {
             *length = self.lane(port, vc);
         }
     }
 
-    /// Phits granted to one VC whose credits have not come back, whatever the length of the queue is
-    /// taken for.
+    /// Phits granted to one VC whose credits have not come back, whatever the length of the queue is taken for.
     fn taken(&self, port: PortId, vc: VcId) -> u32 {
         self.vc(port, vc)
     }

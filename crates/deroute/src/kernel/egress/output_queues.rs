@@ -5,6 +5,7 @@ use crate::ids::Cycle;
 use crate::kernel::control::Control;
 use crate::kernel::core::Core;
 use crate::kernel::core::fetch::members;
+use crate::kernel::core::grant::Grant;
 use crate::kernel::core::packet::{BufferId, NONE, Packet};
 use crate::kernel::core::port_set::PortSet;
 use crate::kernel::core::ports::{OutputRequest, PortKind};
@@ -97,6 +98,14 @@ impl Waiting {
     pub(super) fn let_go(&mut self) {
         self.held = BufferId::NOWHERE;
     }
+}
+
+/// When a packet that is granted now can begin to leave: the last phit that comes over a slower link must be there
+/// when a faster one needs it, to its end.
+pub(super) fn ready(core: &Core, grant: &Grant) -> Cycle {
+    let (from, to) = (core.period(grant.input), core.period(grant.out));
+    let last = u32::from(grant.request.size) * from.saturating_sub(to);
+    core.now.max(grant.arrival + last) + core.model.pipeline
 }
 
 impl State for OutputQueues {

@@ -8,7 +8,7 @@ use super::fixed;
 use super::injection::InjectionQueues;
 use super::marking::Marking;
 use super::notify::{self, Switches};
-use super::output_queues::{Fifo, OutputQueues, Waiting};
+use super::output_queues::{Fifo, OutputQueues, Waiting, ready};
 use super::pacing::Pacing;
 use super::retry::Retry;
 use super::sampling::Sampling;
@@ -50,14 +50,6 @@ pub(crate) struct Queued {
     pub(super) pacing: Option<Box<Pacing>>,
     /// What waits at hosts that have several injection queues for a class.
     pub(super) injection: Option<Box<InjectionQueues>>,
-}
-
-/// When a packet that is granted now can begin to leave: the last phit that comes over a slower link must be there
-/// when a faster one needs it, to its end.
-fn ready(core: &Core, grant: &Grant) -> Cycle {
-    let (from, to) = (core.period(grant.input), core.period(grant.out));
-    let last = u32::from(grant.request.size) * from.saturating_sub(to);
-    core.now.max(grant.arrival + last) + core.model.pipeline
 }
 
 impl State for Queued {
