@@ -118,7 +118,7 @@ def test_a_run_on_a_disk_that_fills_up_goes_on_where_it_was(tmp_path: Path, disk
     room = "umount full" if "mount" in disk else "true"
     done = shell(f"{disk} || exit 77; {run}; {room}; exit $code", tmp_path)
     if done.returncode == 77:
-        pytest.skip(done.stderr)
+        pytest.skip(f"not tested: a disk that fills up ({disk}): {done.stderr}")
     assert done.returncode == 2, done.stderr
     assert "results.sqlite: cannot be used as a result store: d" in done.stderr
     assert "Traceback" not in done.stderr

@@ -96,6 +96,7 @@ pub(super) fn unpack(checkpoint: &[u8]) -> Result<(Heading, Vec<u8>), Checkpoint
         firsts: Vec::new(),
     };
     heading.load(&mut rest)?;
-    let rest = rest.to_vec();
-    Ok((heading, rest))
+    let read = bytes.len() - rest.len();
+    bytes.drain(..read);
+    Ok((heading, bytes))
 }

@@ -153,11 +153,7 @@ fn credits_are_kept_and_divide() {
         if support::routes_too_early(&spec) {
             continue;
         }
-        let one = support::attempt(&spec, &RunOptions::default());
-        let one = one.unwrap_or_else(|error| panic!("{switch}: {error}"));
-        let options = RunOptions { threads: 2, partitions: Some(9), ..RunOptions::default() };
-        let other = support::attempt(&spec, &options);
-        assert!(one == other.unwrap(), "{switch}: the division matters");
+        let one = support::run_divided(&spec, switch);
         assert!(one.packets.delivered > 0 && one.packets.lost == 0, "{switch}");
         let used = credits(&one);
         assert_eq!(used.len(), 2 + usize::from(s % 2 == 0), "{switch}");

@@ -146,11 +146,7 @@ fn pauses_lose_nothing_and_divide() {
                 continue;
             }
             let what = format!("{switch} {control}");
-            let one = support::attempt(&spec, &RunOptions::default());
-            let one = one.unwrap_or_else(|error| panic!("{what}: {error}"));
-            let options = RunOptions { threads: 2, partitions: Some(9), ..RunOptions::default() };
-            let other = support::attempt(&spec, &options);
-            assert!(one == other.unwrap(), "{what}: the division matters");
+            let one = support::run_divided(&spec, &what);
             let lossy = control.contains("lossy");
             assert!(lossy || one.packets.lost == 0, "{what}: {} packets lost", one.packets.lost);
             assert!(one.packets.delivered > 0, "{what}");
@@ -191,10 +187,7 @@ fn classes_of_links_differ_in_flow_control() {
         spec.run.measure = 3_000.into();
         (spec.checks.full, spec.checks.dependencies) = (true, true);
         spec.probes.pauses = true;
-        let one = run(&spec);
-        let options = RunOptions { threads: 2, partitions: Some(9), ..RunOptions::default() };
-        let other = support::attempt(&spec, &options).expect("a run");
-        assert!(one == other, "{n}: the division matters");
+        let one = support::run_divided(&spec, &n.to_string());
         assert!(one.packets.lost == 0 && one.packets.delivered > 0, "{n}");
         let used = one.flow_control.as_ref().expect("pauses");
         let named: Vec<&str> = used.links.iter().map(|link| &*link.class).collect();

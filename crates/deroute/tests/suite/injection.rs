@@ -1,6 +1,5 @@
 //! Several injection queues for each class of a host.
 
-use deroute::RunOptions;
 use deroute::outcome::Outcome;
 use deroute::spec::{InjectionQueues, Quantity, Spec, Warmup};
 
@@ -133,11 +132,7 @@ fn queues_lose_nothing_and_divide() {
         if support::routes_too_early(&spec) {
             continue;
         }
-        let one = support::attempt(&spec, &RunOptions::default());
-        let one = one.unwrap_or_else(|error| panic!("{switch}: {error}"));
-        let options = RunOptions { threads: 2, partitions: Some(9), ..RunOptions::default() };
-        let other = support::attempt(&spec, &options);
-        assert!(one == other.unwrap(), "{switch}: the division matters");
+        let one = support::run_divided(&spec, switch);
         assert!(one.packets.delivered > 0 && one.packets.lost == 0, "{switch}");
     }
 }

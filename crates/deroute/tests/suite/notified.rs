@@ -68,21 +68,26 @@ pub fn probabilities(agent: &mut dyn Routing) -> Vec<f64> {
     values.split_off(2)
 }
 
+/// What a packet from host 0 of router 0 sees of it, with queues that are empty.
+pub fn view(rng: &mut Stream, now: u32) -> RouterView<'_> {
+    RouterView {
+        router: RouterId(0),
+        input: PortId(0),
+        vc: VcId(0),
+        port: PortId(0),
+        class: 0,
+        now,
+        size: 1,
+        queues: &Empty,
+        rng,
+    }
+}
+
 /// Where packets from host 0 of router 0 to a router go, out of so many: the port of each.
 fn ports(agent: &mut dyn Routing, to: RouterId, (packets, now): (u32, u32)) -> Vec<u16> {
     let mut rng = Stream::new(7, Owner::Router(0));
     let mut route = |_| {
-        let mut view = RouterView {
-            router: RouterId(0),
-            input: PortId(0),
-            vc: VcId(0),
-            port: PortId(0),
-            class: 0,
-            now,
-            size: 1,
-            queues: &Empty,
-            rng: &mut rng,
-        };
+        let mut view = view(&mut rng, now);
         agent.route(&mut view, &mut Header::new(to)).port.0
     };
     (0..packets).map(&mut route).collect()

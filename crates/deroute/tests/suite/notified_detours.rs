@@ -1,16 +1,16 @@
 //! Detours by rules of programmable switches: LIAN and ACOR without credits, marks as notifications, and congestion
 //! of endpoints told from that of the network.
 
-use deroute::ids::{PortId, RouterId, VcId};
+use deroute::ids::{PortId, RouterId};
 use deroute::outcome::Outcome;
 use deroute::probe::PathKind;
 use deroute::rng::{Owner, Stream};
-use deroute::routing::{About, Header, Injection, Place, Queue, RouterView, Routing};
+use deroute::routing::{About, Header, Injection, Place, Queue, Routing};
 use deroute::spec::Spec;
 
 use crate::conditional::{deeds, run};
 use crate::notified::{
-    ABOUT, COMBINED, DRAGONFLY, Empty, OUTPUT, agent, near, network, probabilities, tell_of,
+    ABOUT, COMBINED, DRAGONFLY, OUTPUT, agent, near, network, probabilities, tell_of, view,
 };
 use crate::support::catalogue::PAUSES;
 use crate::support::{self, value};
@@ -28,17 +28,7 @@ fn state(agent: &mut dyn Routing, name: &str, now: u32) -> f64 {
 /// The kind of the path of a packet from host 0 of router 0 to the last group, and the port that it takes.
 fn path(agent: &mut dyn Routing, rng: &mut Stream, now: u32) -> (PathKind, u16) {
     let mut header = Header::new(RouterId(31));
-    let mut view = RouterView {
-        router: RouterId(0),
-        input: PortId(0),
-        vc: VcId(0),
-        port: PortId(0),
-        class: 0,
-        now,
-        size: 1,
-        queues: &Empty,
-        rng,
-    };
+    let mut view = view(rng, now);
     let port = agent.route(&mut view, &mut header).port.0;
     (header.kind(), port)
 }

@@ -1,8 +1,8 @@
 //! Links that send broken frames again.
 
+use deroute::Simulation;
 use deroute::outcome::{Outcome, RetryLinks};
 use deroute::spec::{RetrySpec, Spec, Warmup};
-use deroute::{RunOptions, Simulation};
 
 use crate::support::catalogue::{HOLDING_SWITCHES, PAUSES, SWITCHES};
 use crate::support::{self, value};
@@ -94,12 +94,7 @@ fn errors_lose_nothing_and_divide() {
         assert!(perfect.retry.take().is_some());
         assert!(perfect == plain, "{control}: links without errors matter");
         with_retry(&mut spec, "{ bit_error_rate = 0.00002, replay_buffer = 100, response = 3 }");
-        let one = support::run(&spec);
-        let options = RunOptions { threads: 2, partitions: Some(9), ..RunOptions::default() };
-        assert!(
-            one == support::attempt(&spec, &options).unwrap(),
-            "{control}: the division matters"
-        );
+        let one = support::run_divided(&spec, control);
         assert_eq!(one.packets.lost, 0, "{control}");
         for link in links(&one) {
             assert!(link.errors > 0 && link.goodput < 1.0 && link.replay_max <= 100, "{link:?}");

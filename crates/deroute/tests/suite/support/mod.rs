@@ -164,6 +164,16 @@ pub fn attempt(spec: &Spec, options: &RunOptions) -> Result<Outcome, RunError> {
     simulation.run(options, &mut |_| ControlFlow::Continue(()))
 }
 
+/// The result of a spec that must run, and that must have the same one in nine parts on two threads.
+pub fn run_divided(spec: &Spec, what: &str) -> Outcome {
+    let one = attempt(spec, &RunOptions::default());
+    let one = one.unwrap_or_else(|error| panic!("{what}: {error}"));
+    let options = RunOptions { threads: 2, partitions: Some(9), ..RunOptions::default() };
+    let other = attempt(spec, &options).unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert!(one == other, "{what}: the division matters");
+    one
+}
+
 /// Runs a simulation that is interrupted when a part of its cycles is over, and goes on from its state then.
 pub fn interrupted(
     simulation: &Simulation,
