@@ -30,6 +30,7 @@ from deroute.ethernet import (
 from deroute.jobs import JobArrays, Part, WorkloadOutcome, job_frame
 from deroute.notebook import Value
 from deroute.queues import PauseSeries, QueueSeries, pause_series, queue_series
+from deroute.rates import RateSeries, rate_series
 from deroute.records import AgentSeries, CongestionSeries, Series, SeriesColumns
 from deroute.steadiness import Stopping, Trend, Verdict
 from deroute.streams import Latency, ResequencingUse, StreamOutcome, streams_frame
@@ -126,13 +127,13 @@ class Arrays:
 
 
 Records = Literal[
-    "series", "agents", "congestion", "queues", "pauses", "iterations", "ranks", "flows"
+    "series", "agents", "congestion", "queues", "rates", "pauses", "iterations", "ranks", "flows"
 ]
 Table = Literal["summary", "hosts", "routers", "links", "streams"] | Records
 
 
 #: What is recorded in time, or of every link, where the spec asks for it.
-_RECORDS = ("series", "agents", "congestion", "queues", "pauses")
+_RECORDS = ("series", "agents", "congestion", "queues", "rates", "pauses")
 _Record = TypeVar("_Record")
 
 
@@ -246,14 +247,19 @@ class Outcome(Value, Part):
         head = self._heads["congestion"]
         if head is None:
             return None
-        arrays: dict[str, Any] = _below(self._raw, "congestion.")
-        return CongestionSeries(start=head["start"], width=head["width"], **arrays)
+        return CongestionSeries(head["start"], head["width"], **_below(self._raw, "congestion."))
 
     @cached_property
     def queues(self) -> QueueSeries | None:
         """Lengths of queues in time; None unless the spec asks for `probes.queues`."""
         head = self._heads["queues"]
         return None if head is None else queue_series(head, _below(self._raw, "queues."))
+
+    @cached_property
+    def rates(self) -> RateSeries | None:
+        """Rates of hosts in time; None unless the spec asks for `probes.rates`."""
+        head = self._heads["rates"]
+        return None if head is None else rate_series(head, _below(self._raw, "rates."))
 
     @cached_property
     def pauses(self) -> PauseSeries | None:
@@ -301,7 +307,7 @@ class Outcome(Value, Part):
         link (needs `probes.links`), stream (needs `traffic.stream`), bin of the time series (needs
         `probes.series`), sample and router (`agents`, needs `probes.agents`; see
         `AgentSeries.to_polars`), sample of the congestion trees (needs `probes.congestion`), sample
-        and queue (needs `probes.queues`), link and VC (`pauses`, needs `probes.pauses`), or
+        and queue (needs `probes.queues`) or flow (`rates`, needs `probes.rates`), link and VC (`pauses`, needs `probes.pauses`), or
         iteration, rank or flow of a job (needs a `workload`; flows that of a job that asks for it).
         """
         arrays = self.arrays
@@ -328,6 +334,8 @@ class Outcome(Value, Part):
                 return _asked(self.congestion, "congestion trees", table).to_polars()
             case "queues":
                 return _asked(self.queues, "queues", table).to_polars()
+            case "rates":
+                return _asked(self.rates, "rates", table).to_polars()
             case "pauses":
                 return _asked(self.pauses, "pauses", table).to_polars()
             case "iterations" | "ranks" | "flows":
@@ -353,7 +361,7 @@ class Outcome(Value, Part):
         if head is not None:
             arrays = {name: all.tolist() for name, all in _below(self._raw, "agents.").items()}
             document["agents"] = head | arrays
-        for name in ("congestion", "queues", "pauses"):
+        for name in ("congestion", "queues", "rates", "pauses"):
             record = getattr(self, name)
             document[name] = None if record is None else record.to_json()
         for job in (document["workload"] or {"jobs": []})["jobs"]:

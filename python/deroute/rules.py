@@ -30,6 +30,7 @@ _PROBES = {
     "congestion-map": ("congestion.members", "true"),
     "congestion-hosts": ("congestion.members", "true"),
     "queues": ("queues", '{ every = "1 us", ports = { hosts = [0] } }'),
+    "rates": ("rates", '{ every = "1 us", flows = { hosts = [0] } }'),
     "pauses": ("pauses", "true"),
     "paused": ("pauses", "true"),
 }

@@ -11,6 +11,7 @@ import polars as pl
 from deroute.figures import Study
 from deroute.jobs import WorkloadOutcome
 from deroute.queues import PauseSeries, QueueSeries
+from deroute.rates import RateSeries
 from deroute.records import AgentSeries, CongestionSeries
 
 KINDS = ("minimal", "lgl", "lg-", "-gl", "-g-")
@@ -68,6 +69,7 @@ def outcome(routing: str, load: float, noise: np.random.Generator, *, series: bo
         congestion=_congestion(load) if series else None,
         streams=_streams(load) if series else [],
         queues=_queues(load) if series else None,
+        rates=_rates(load) if series else None,
         pauses=_pauses() if series else None,
     )
 
@@ -171,6 +173,14 @@ def _queues(load: float) -> QueueSeries:
     places = [(0, 0, 0, 0, 0, 1200, 900, 500), (0, 0, 0, 1, 0, -1, -1, -1)]
     phits = np.stack([tooth, np.zeros(50, dtype=np.uint32)], axis=1)
     return QueueSeries(-100, 10, np.array(places, dtype=np.int64), phits)
+
+
+def _rates(load: float) -> RateSeries:
+    """A host that is cut again and again, and one of its flows that is never."""
+    samples = np.arange(50)
+    tooth = 1 - load * (samples % 10) / 20
+    flows = np.array([(0, -1), (0, 3)], dtype=np.int64)
+    return RateSeries(-100, 10, flows, np.stack([tooth, np.ones(50)], axis=1))
 
 
 def _pauses() -> PauseSeries:

@@ -72,7 +72,7 @@ def test_results_have_the_fields_of_the_engine(name: str) -> None:
 
 def test_every_part_of_the_outcome_is_modelled() -> None:
     schema = json.loads(_engine.schema("outcome"))
-    records = {"arrays", "series", "agents", "congestion", "queues", "pauses"}
+    records = {"arrays", "series", "agents", "congestion", "queues", "rates", "pauses"}
     known = set(results.Outcome.model_fields) | records
     assert known == _fields(schema, "Outcome")
 

@@ -53,15 +53,14 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "completion": {"panel": "traffic", "where": {"load": 0.5}},
     "flows": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "queues": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
+    "rates": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "pauses": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "paused": {"series": "routing", "panel": "traffic", "where": {"load": 0.5}},
     "line": {"y": "load.accepted", "series": "routing", "panel": "traffic"},
     "streams": {"panel": "traffic", "where": {"load": 0.5}},
     "heat-map": {"y": "load.accepted", "series": "routing", "panel": "traffic"},
     "distribution": {
-        "of": "routers",
-        "series": "routing",
-        "panel": "traffic",
+        **{"of": "routers", "series": "routing", "panel": "traffic"},
         "where": {"load": 0.5},
     },
 }

@@ -203,6 +203,7 @@ def test_figures_of_groups_need_groups(tmp_path: Path, figure: str, key: str) ->
         ('kind = "congestion"\npanel = "load"', "kind", "probes.congestion"),
         ('kind = "congestion-map"\npanel = "load"', "kind", "probes.congestion.members"),
         ('kind = "queues"\npanel = "load"', "kind", "probes.queues"),
+        ('kind = "rates"\npanel = "load"', "kind", "probes.rates"),
         ('kind = "pauses"\npanel = "load"', "kind", "probes.pauses"),
         ('kind = "streams"\nx = "load"', "kind", "`traffic.stream`"),
     ],

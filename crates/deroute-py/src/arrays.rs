@@ -2,14 +2,14 @@
 
 use deroute::outcome::{
     Arrays, CongestionSeries, JobArrays, Outcome, PauseRow, PauseSeries, QueuePlace, QueueSeries,
-    QueueSide, Series, SeriesColumns, TreeMember, TreeRoot,
+    QueueSide, RateSeries, RatedFlow, Series, SeriesColumns, TreeMember, TreeRoot,
 };
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Takes the arrays out of `outcome`: name -> array, in `arrays.*`, `series.*`, `agents.*`,
-/// `congestion.*`, `queues.*`, `pauses.*`, `streams.NAME.*` and `jobs.NAME.*`.
+/// `congestion.*`, `queues.*`, `rates.*`, `pauses.*`, `streams.NAME.*` and `jobs.NAME.*`.
 pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let path_kinds = std::mem::take(&mut outcome.arrays.path_kinds);
@@ -51,6 +51,9 @@ pub fn take<'py>(py: Python<'py>, outcome: &mut Outcome) -> PyResult<Bound<'py, 
     }
     if let Some(series) = &mut outcome.queues {
         queues(&dict, series)?;
+    }
+    if let Some(series) = &mut outcome.rates {
+        rates(&dict, series)?;
     }
     if let Some(series) = &mut outcome.pauses {
         pauses(&dict, series)?;
@@ -173,6 +176,15 @@ fn queues(dict: &Bound<'_, PyDict>, all: &mut QueueSeries) -> PyResult<()> {
     let columns = places.len();
     matrix(dict, "queues.places", places.into_iter().flat_map(place).collect(), 8)?;
     matrix(dict, "queues.phits", phits, columns)
+}
+
+fn rates(dict: &Bound<'_, PyDict>, all: &mut RateSeries) -> PyResult<()> {
+    let RateSeries { start, width, flows, rates } = std::mem::take(all);
+    (all.start, all.width) = (start, width);
+    let flow = |RatedFlow { host, destination }: RatedFlow| [host.into(), none(destination)];
+    let columns = flows.len();
+    matrix(dict, "rates.flows", flows.into_iter().flat_map(flow).collect(), 2)?;
+    matrix(dict, "rates.rates", rates, columns)
 }
 
 fn pauses(dict: &Bound<'_, PyDict>, all: &mut PauseSeries) -> PyResult<()> {

@@ -7,11 +7,13 @@ mod entropies;
 mod flows;
 mod notices;
 mod queues;
+mod rates;
 mod replay;
 mod retry;
 mod streams;
 
 pub use queues::{PauseRow, PauseSeries, QueuePlace, QueueSeries, QueueSide};
+pub use rates::{RateSeries, RatedFlow};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -111,6 +113,9 @@ pub struct Outcome {
     /// Lengths of queues in time, if asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<QueueSeries>,
+    /// Rates of rate limiters in time, if asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rates: Option<RateSeries>,
     /// Pauses and losses of every link and VC, if asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<PauseSeries>,

@@ -231,6 +231,14 @@ fn probed(program: Spec) -> Vec<(String, Spec)> {
         ("queues in time".to_owned(), samples(dragonfly(3, minimal), 1_000)),
         ("pauses and queues in time".to_owned(), samples(sampled_pfc(), 100)),
         ("queues of a program".to_owned(), samples(program, 500)),
+        (
+            "rates in time".to_owned(),
+            with(notified(dragonfly(3, minimal)), |spec| {
+                let hosts: Vec<u32> = (0..300).collect();
+                let record = format!("{{ every = 20, flows = {{ hosts = {hosts:?} }} }}");
+                spec.probes.rates = Some(value(&record));
+            }),
+        ),
     ]
 }
 

@@ -22,9 +22,9 @@ use super::matching::islip_footprint;
 use super::model::{Model, QueuePlan, pause_rows};
 use super::partition::Partition;
 use super::population::Population;
-use super::run::partitions;
-use crate::ids::RouterId;
-use crate::outcome::{PauseRow, QueuePlace};
+use super::run::{RatePlace, partitions};
+use crate::ids::{Cycle, RouterId};
+use crate::outcome::{PauseRow, QueuePlace, RatedFlow};
 use crate::probe::PathKind;
 use crate::probe::collect::{Batch, batches};
 use crate::probe::histogram;
@@ -134,9 +134,20 @@ fn outputs(model: &Model, all: &Extent) -> u64 {
     queued + paused + messages + periods
 }
 
-/// What probes record where its size is known: `queue_samples::Samples::new`.
+/// What probes record where its size is known: `queue_samples::Samples::new`, `rate_samples::Samples::new`.
 fn records(model: &Model) -> u64 {
-    let Some(plan) = &model.queue_probe else { return 0 };
+    queue_records(model) + rate_records(model)
+}
+
+fn rate_records(model: &Model) -> u64 {
+    let Some(plan) = &model.probed.rates else { return 0 };
+    let flows = plan.flows.len() as u64;
+    let samples = if model.jobs.is_some() { 0 } else { plan.samples(0, recorded(model)) };
+    bytes::<f64>(samples * flows) + bytes::<RatedFlow>(flows) + bytes::<RatePlace>(flows)
+}
+
+fn queue_records(model: &Model) -> u64 {
+    let Some(plan) = &model.probed.queues else { return 0 };
     let (places, ports) = (plan.values(), plan.ports.len() as u64);
     let values = if model.jobs.is_some() { 0 } else { samples(model, plan) * places };
     bytes::<u32>(values) + bytes::<QueuePlace>(places) + bytes::<(u32, u32)>(ports)
@@ -145,7 +156,7 @@ fn records(model: &Model) -> u64 {
 /// What probes record as it happens: queues in a run that ends by itself, and pauses, of which there are copies
 /// when the result is made.
 fn growing(model: &Model) -> u64 {
-    let queues = match &model.queue_probe {
+    let queues = match &model.probed.queues {
         Some(plan) if model.jobs.is_some() => grown(samples(model, plan) * plan.values()),
         _ => 0,
     };
@@ -157,13 +168,24 @@ fn growing(model: &Model) -> u64 {
         }
         _ => 0,
     };
-    bytes::<u32>(queues) + pauses
+    let rates = match &model.probed.rates {
+        Some(plan) if model.jobs.is_some() => {
+            grown(plan.samples(0, recorded(model)) * plan.flows.len() as u64)
+        }
+        _ => 0,
+    };
+    bytes::<u32>(queues) + bytes::<f64>(rates) + pauses
 }
 
 /// Samples of queues at the most.
 fn samples(model: &Model, plan: &QueuePlan) -> u64 {
+    plan.samples(0, recorded(model))
+}
+
+/// Cycles of a record in time, at the most.
+fn recorded(model: &Model) -> Cycle {
     let before = model.times.series.map_or(0, |(_, before)| before);
-    plan.samples(0, before.saturating_add(model.times.measure))
+    before.saturating_add(model.times.measure)
 }
 
 /// What a partition has, however large it is: itself, its part of `Post::new`, `Collector::new` and

@@ -10,7 +10,7 @@ use super::hosts::{Hosts, Interfaces};
 use super::machine::{Departing, Egress, Machine, Matching};
 use super::model::Model;
 use super::partition::Partition;
-use crate::ids::Cycle;
+use crate::ids::{Cycle, PortId, RouterId};
 use crate::probe::entropies::EntropyRecord;
 use crate::probe::limits::LimitRecord;
 use crate::probe::marks::MarkRecord;
@@ -83,6 +83,8 @@ pub(crate) trait Inspect {
     fn entropies(&self) -> Option<EntropyRecord>;
     /// What the rate limiters of its hosts did, if there are any.
     fn limits(&self) -> Option<LimitRecord>;
+    /// The least rate of a host, to all or to one destination, as a share of its link.
+    fn rate(&self, host: u32, to: Option<(RouterId, PortId)>) -> f64;
     /// Recounts what the switch allocation knows of a router. Says what is wrong.
     fn check(&self, router: u32) -> Result<(), String>;
 }
@@ -218,7 +220,11 @@ impl<M: Machine> Inspect for Partition<M> {
     }
 
     fn limits(&self) -> Option<LimitRecord> {
-        self.path.egress.limits()
+        self.path.egress.limits().map(|limits| limits.record())
+    }
+
+    fn rate(&self, host: u32, to: Option<(RouterId, PortId)>) -> f64 {
+        self.path.egress.limits().map_or(1.0, |limits| limits.rate(host, to))
     }
 
     fn check(&self, router: u32) -> Result<(), String> {

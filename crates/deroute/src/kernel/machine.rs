@@ -15,7 +15,7 @@ use super::egress::{SilenceBins, SilenceRecord};
 use super::hosts::{Entering, Hosts};
 use super::model::Model;
 use crate::ids::Cycle;
-use crate::probe::limits::LimitRecord;
+use crate::probe::limits::Limits;
 use crate::probe::marks::MarkRecord;
 use crate::probe::notices::NoticeRecord;
 use crate::probe::retry::RetryRecord;
@@ -171,8 +171,10 @@ pub(crate) trait Egress: State + Sized + Send {
     /// What the samples of an output found by class, where congestion points send notifications.
     fn notices(&self, port: u32) -> Vec<NoticeRecord>;
 
-    /// What the rate limiters of hosts did, if there are any.
-    fn limits(&self) -> Option<LimitRecord>;
+    /// The rate limiters of hosts, if there are any.
+    fn limits(&self) -> Option<&dyn Limits> {
+        None
+    }
 
     /// Sends what can leave in this cycle; `freed` learns of outputs with room that somebody awaits.
     fn run<M: Machine<Egress = Self>>(path: &mut Datapath<M>, freed: impl FnMut(&Core, u32));

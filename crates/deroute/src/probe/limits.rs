@@ -1,6 +1,16 @@
 //! What is recorded of the rate limiters of hosts.
 
+use crate::ids::{PortId, RouterId};
 use serde::{Deserialize, Serialize};
+
+/// The rate limiters of the hosts of a partition.
+pub(crate) trait Limits {
+    /// What they did.
+    fn record(&self) -> LimitRecord;
+
+    /// The least rate of a host, to all or to one destination, as a share of its link.
+    fn rate(&self, host: u32, to: Option<(RouterId, PortId)>) -> f64;
+}
 
 /// What the limiters of a partition did, over the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -16,7 +16,7 @@ mod service;
 pub use error::SpecError;
 pub use link::{Auto, Link, SlowLink, Vcs};
 pub use nic::{Forwarding, Nic, NicLink, Resequencing};
-pub use probes::{ProbedPorts, QueueDetail, QueueProbe};
+pub use probes::{ProbedFlows, ProbedPorts, QueueDetail, QueueProbe, RateProbe};
 pub(crate) use quantity::holds;
 pub use quantity::{Quantity, Scale};
 pub use run::{AutomaticWarmup, Precision, Run, Warmup, WarmupRule};
@@ -202,6 +202,9 @@ pub struct Probes {
     /// Record the lengths of queues in time; not recorded when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<QueueProbe>,
+    /// Record the rates of rate limiters in time; not recorded when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rates: Option<RateProbe>,
     /// Record pauses, losses and the most that buffers held of every link and VC, not only the summary per class;
     /// with a time series also the time in which each was paused, by its bins. Default `false`.
     #[serde(skip_serializing_if = "is_default")]

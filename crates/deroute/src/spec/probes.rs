@@ -1,4 +1,4 @@
-//! Probes of queues.
+//! Probes of queues and of rates.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,4 +50,28 @@ pub enum QueueDetail {
     Vc,
     /// The sums.
     Port,
+}
+
+/// Samples of the rates at which hosts may send, in time.
+///
+/// A rate is that of a rate limiter (`network.nic.reaction_point`), as a share of the link of its host: 1 for what has no
+/// limiter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateProbe {
+    /// Cycles between samples. The first is taken where the time series would begin.
+    pub every: Quantity,
+    /// Whose rates are recorded. A record has 16,777,216 values at the most.
+    pub flows: ProbedFlows,
+}
+
+/// What has a rate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProbedFlows {
+    /// The slowest flow of each of some hosts.
+    Hosts(Vec<u32>),
+    /// What a host sends to another one: source and destination of each. The slowest of its classes of service; where all
+    /// that a host sends has one limiter, that one.
+    Pairs(Vec<[u32; 2]>),
 }

@@ -26,6 +26,7 @@ mod pinned;
 mod probes;
 mod properties;
 mod qcn;
+mod rates;
 mod reference;
 mod replay;
 mod resequencing;

@@ -10,7 +10,7 @@ use crate::support::{self, value};
 
 /// 10 Gb/s in phits of 50 B, 40 ns each: hosts 5 us from their switch, PFC with buffers that never fill, packets of
 /// 1500 B, and nothing but these streams.
-fn switch(hosts: u32, qcn: &str, reaction: &str, streams: &str, times: &str) -> Spec {
+pub fn switch(hosts: u32, qcn: &str, reaction: &str, streams: &str, times: &str) -> Spec {
     support::parse(&format!(
         "[units]\ncycle = \"40 ns\"\nphit = \"50 B\"\n\
          [network]\ntopology = {{ crossbar = {{ hosts = {hosts} }} }}\n\
@@ -26,7 +26,7 @@ fn switch(hosts: u32, qcn: &str, reaction: &str, streams: &str, times: &str) -> 
 }
 
 /// Streams of so much load from some hosts to one.
-fn to(name: &str, hosts: &str, load: f64, host: u32) -> String {
+pub fn to(name: &str, hosts: &str, load: f64, host: u32) -> String {
     format!(
         "{{ name = \"{name}\", hosts = {hosts}, load = {load:?}, destinations = {{ any = [{host}] }} }}"
     )

@@ -85,6 +85,37 @@ fn a_permutation_is_sprayed_over_all_paths() {
     assert!(recycled.recycled_share > 0.5 && recycled.heard > 0, "{recycled:?}");
 }
 
+/// Long flows with a path each: the k flows of a leaf, all to one other leaf, draw one of k spines each, and share links
+/// up and down with those that drew the same. So the share of spines that some flow drew is accepted, 1 - (1 - 1/k)^k
+/// on average: 0.656 of k = 8.
+#[test]
+fn flows_collide_as_often_as_is_expected() {
+    const K: i32 = 8;
+    let topology = format!("{{ kary_tree = {{ k = {K}, levels = 2 }} }}");
+    let accepted = (1..K).map(|leaves| {
+        let pattern = format!("load = 1.0\npattern = {{ shift = {{ by = {} }} }}", K * leaves);
+        let mut spec = with(fabric(&topology, "[]", "ecmp", &pattern), "{ flow = {} }");
+        (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(40_000.into()), 40_000.into());
+        spec.probes.links = true;
+        let outcome = support::run(&spec);
+        let arrays = &outcome.arrays;
+        let links = arrays.link_at.chunks_exact(2).zip(&arrays.link_use);
+        // Leaves come first; their ports up after those down.
+        let up = links.filter(|(at, _)| at[0] < K as u32 && at[1] >= K as u32);
+        let used = up.filter(|(_, used)| **used > 0.1).count() as f64 / f64::from(K * K);
+        assert!((outcome.load.accepted - used).abs() < 0.01, "{leaves}: {used}");
+        used
+    });
+    let samples: Vec<f64> = accepted.collect();
+    let (mean, k) = (samples.iter().sum::<f64>() / samples.len() as f64, f64::from(K));
+    let drawn = 1.0 - (1.0 - 1.0 / k).powi(K);
+    // The number of spines drawn by a leaf has a deviation of 0.894; there are 56 of them.
+    assert!(
+        (mean - drawn).abs() < 3.0 * 0.894 / k / 56.0_f64.sqrt(),
+        "{mean} for {drawn}: {samples:?}"
+    );
+}
+
 /// Every topology has routings whose paths follow from entropies: a flow with one has one path, so that nothing is out
 /// of order; sprayed packets are; and the division of the network does not matter.
 #[test]

@@ -11,7 +11,6 @@ use crate::kernel::core::ports::{LeadsTo, Output, OutputRequest};
 use crate::kernel::hosts::Entering;
 use crate::kernel::machine::{Datapath, Departing, Egress, Machine};
 use crate::kernel::model::Model;
-use crate::probe::limits::LimitRecord;
 use crate::probe::marks::MarkRecord;
 use crate::probe::notices::NoticeRecord;
 use serde::{Deserialize, Serialize};
@@ -135,10 +134,6 @@ impl Egress for Fixed {
 
     fn notices(&self, _port: u32) -> Vec<NoticeRecord> {
         Vec::new()
-    }
-
-    fn limits(&self) -> Option<LimitRecord> {
-        None
     }
 
     #[inline(always)]

@@ -14,7 +14,7 @@ use crate::kernel::core::cargo::{Notice, Told};
 use crate::kernel::core::packet::{NONE, Packet};
 use crate::kernel::machine::Departing;
 use crate::kernel::model::Model;
-use crate::probe::limits::LimitRecord;
+use crate::probe::limits::{LimitRecord, Limits};
 use crate::reaction::{RateLimiter, ReactionPlan};
 use crate::rng::{Owner, Stream};
 use crate::state::{State, state};
@@ -82,6 +82,19 @@ impl State for Pacing {
     state! { keep hosts, events, record; leave plan, period; }
 }
 
+impl Limits for Pacing {
+    fn record(&self) -> LimitRecord {
+        self.record
+    }
+
+    fn rate(&self, host: u32, to: Option<(RouterId, PortId)>) -> f64 {
+        let own = self.hosts[host as usize].flows.iter().filter(|((_, router, port), _)| {
+            self.plan.by_source || to.is_none_or(|to| to == (RouterId(*router), PortId(*port)))
+        });
+        own.map(|(_, flow)| flow.limiter.rate()).fold(1.0, f64::min)
+    }
+}
+
 impl Pacing {
     /// For the hosts of a partition.
     pub(super) fn new(plan: ReactionPlan, model: &Model, core: &Core) -> Self {
@@ -125,11 +138,6 @@ impl Pacing {
         // A timer that does not count any more stays until it is over; and two looks and a notification of a host.
         let events = notices.saturating_add(hosts.saturating_mul(3 * classes));
         flows.saturating_mul(FLOW).saturating_add(events.saturating_mul(EVENT))
-    }
-
-    /// What its limiters did.
-    pub(super) fn record(&self) -> LimitRecord {
-        self.record
     }
 
     fn flow_id(&self, queue: u8, (router, port): (RouterId, PortId)) -> FlowId {

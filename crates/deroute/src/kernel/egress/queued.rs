@@ -26,7 +26,7 @@ use crate::kernel::core::ports::{Output, OutputRequest, PortKind};
 use crate::kernel::hosts::{Entering, Hosts};
 use crate::kernel::machine::{Datapath, Departing, Egress, Machine, Matching};
 use crate::kernel::model::Model;
-use crate::probe::limits::LimitRecord;
+use crate::probe::limits::Limits;
 use crate::probe::marks::MarkRecord;
 use crate::probe::notices::NoticeRecord;
 use crate::probe::retry::RetryRecord;
@@ -282,8 +282,8 @@ impl Egress for Queued {
         self.sampling.as_ref().map_or(Vec::new(), |sampling| sampling.records(port).collect())
     }
 
-    fn limits(&self) -> Option<LimitRecord> {
-        self.pacing.as_ref().map(|pacing| pacing.record())
+    fn limits(&self) -> Option<&dyn Limits> {
+        Some(self.pacing.as_deref()?)
     }
 
     fn retry(&self, port: u32) -> Option<RetryRecord> {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(crate) use egress::EgressModel;
 use flow_control::Guards;
 pub(crate) use flow_control::{Messages, Pauses};
-pub(crate) use probed::{ProbedPort, QueuePlan, Queues, pause_rows};
+pub(crate) use probed::{Probed, ProbedPort, QueuePlan, Queues, pause_rows};
 pub(crate) use times::{Asked, LEAST, Times, WarmupTimes};
 
 use egress::Ends;
@@ -85,8 +85,8 @@ pub(crate) struct Model {
     pub(crate) entropy: Option<EntropyPlan>,
     /// A packet goes on when it has arrived whole.
     pub(crate) store_and_forward: bool,
-    /// The queues whose lengths are recorded, if some are.
-    pub(crate) queue_probe: Option<QueuePlan>,
+    /// What is recorded in time.
+    pub(crate) probed: Probed,
     /// Pauses are recorded link by link and VC by VC.
     pub(crate) pause_probe: bool,
     /// What the spec has left to the engine: paths and values.
@@ -163,11 +163,11 @@ impl Model {
             pause,
             messages,
             store_and_forward: network.forwarding == Forwarding::StoreAndForward,
-            queue_probe: None,
+            probed: Probed::default(),
             pause_probe: spec.probes.pauses,
         };
         model.fits(&network.switch)?;
-        model.queue_probe = probed::queues(spec, &model)?;
+        model.probed = Probed::new(spec, &model)?;
         Ok(model)
     }
 

@@ -1,7 +1,10 @@
-//! The queues whose lengths are recorded.
+//! The queues whose lengths are recorded, and the flows whose rates are.
+
+mod rated;
 
 use std::collections::BTreeSet;
 
+use self::rated::RatePlan;
 use super::{Model, Pauses};
 use crate::control::PauseLimits;
 use crate::ids::{Cycle, HostId, PortId, RouterId};
@@ -15,6 +18,24 @@ const MOST_VALUES: u64 = 1 << 24;
 
 /// The name of links of hosts.
 const HOST: &str = "host";
+
+/// What is recorded in time, if anything is.
+#[derive(Default)]
+pub(crate) struct Probed {
+    pub(crate) queues: Option<QueuePlan>,
+    pub(crate) rates: Option<RatePlan>,
+}
+
+impl Probed {
+    /// The records that a spec asks for. That of pauses is checked as well.
+    ///
+    /// # Errors
+    /// Queues and flows that are not there, a record that is too large, and one of pauses that nothing makes.
+    pub(super) fn new(spec: &Spec, model: &Model) -> Result<Self, SpecError> {
+        check_pauses(model)?;
+        Ok(Self { queues: queues(spec, model)?, rates: rated::rates(spec, model)? })
+    }
+}
 
 /// Samples of queues, resolved.
 pub(crate) struct QueuePlan {
@@ -166,12 +187,8 @@ fn finite(phits: u32) -> Option<u32> {
     (phits < u32::MAX).then_some(phits)
 }
 
-/// The record of queues that a spec asks for. That of pauses is checked as well.
-///
-/// # Errors
-/// Ports that are not there, a record that is too large, and one of pauses that nothing makes.
-pub(super) fn queues(spec: &Spec, model: &Model) -> Result<Option<QueuePlan>, SpecError> {
-    check_pauses(model)?;
+/// The record of queues that a spec asks for.
+fn queues(spec: &Spec, model: &Model) -> Result<Option<QueuePlan>, SpecError> {
     let Some(probe) = &spec.probes.queues else { return Ok(None) };
     let every = model.scale.duration("probes.queues.every", &probe.every)?;
     let ports = chosen(&probe.ports, &*model.topology)?;

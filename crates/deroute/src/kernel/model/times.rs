@@ -143,6 +143,7 @@ fn precise(asked: &Precision, spec: &Spec, scale: &Scale) -> Result<WarmupTimes,
         ("agents", probes.agents.is_some()),
         ("congestion", probes.congestion.is_some()),
         ("queues", probes.queues.is_some()),
+        ("rates", probes.rates.is_some()),
     ] {
         if asked {
             let message = "a record in time needs a measurement whose length is known";

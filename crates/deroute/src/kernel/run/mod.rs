@@ -19,6 +19,7 @@ mod path;
 mod pauses;
 mod precision;
 mod queue_samples;
+mod rate_samples;
 mod replay;
 mod retries;
 mod statistics;
@@ -53,6 +54,7 @@ use crate::spec::Spec;
 use crate::state::{CheckpointError, State, state};
 
 pub(crate) use self::division::partitions;
+pub(crate) use self::rate_samples::Place as RatePlace;
 
 /// Runs a model on a machine that can.
 pub(crate) fn run<M: Machine>(
@@ -78,8 +80,9 @@ pub(crate) fn run<M: Machine>(
     }
     let mut outcome = summary::outcome(&network, spec.probes.links);
     let from = network.partitions[0].path.core.collector.from;
-    // The largest record there may be: not copied.
+    // The largest records there may be: not copied.
     outcome.queues = network.queues.take().map(|queues| queues.record_from(from));
+    outcome.rates = network.rates.take().map(|rates| rates.record_from(from));
     Ok(outcome)
 }
 
@@ -113,6 +116,8 @@ struct Running<M: Machine> {
     trees: Option<congestion::Samples>,
     /// Samples of queues, once the measurement is planned.
     queues: Option<queue_samples::Samples>,
+    /// Samples of rates, once the measurement is planned.
+    rates: Option<rate_samples::Samples>,
     /// How the run came to its end, if that is when enough is known.
     stopping: Option<Stopping>,
 }
@@ -137,7 +142,8 @@ impl<M: Machine> Keep for Running<M> {
 
 impl<M: Machine> State for Running<M> {
     state! {
-        keep leg, warmed_up, now, idle, recount, watchdog, in_flight, samples, trees, queues, stopping;
+        keep leg, warmed_up, now, idle, recount, watchdog, in_flight, samples, trees, queues, rates,
+            stopping;
         each partitions;
         leave spec, model, firsts, lookahead, window, post;
     }
@@ -208,6 +214,7 @@ impl<M: Machine> Running<M> {
             samples: None,
             trees: None,
             queues: None,
+            rates: None,
             stopping: None,
         }
     }
@@ -224,6 +231,7 @@ impl<M: Machine> Running<M> {
         self.samples = agent_samples::Samples::new(&self.model, self.now, start);
         self.trees = congestion::Samples::new(&self.model, self.now, start);
         self.queues = queue_samples::Samples::new(&self.network(), start, to);
+        self.rates = rate_samples::Samples::new(&self.network(), start, to);
         self.in_flight = InFlight::new(from, to, self.window);
         for partition in &mut self.partitions {
             let Datapath { core, hosts, egress, .. } = &mut partition.path;
@@ -277,6 +285,10 @@ impl<M: Machine> Running<M> {
             if let Some(queues) = &mut self.queues {
                 queues.take(&network(&self.model, &self.partitions, &self.firsts, self.now));
                 next = next.min(queues.next());
+            }
+            if let Some(rates) = &mut self.rates {
+                rates.take(&network(&self.model, &self.partitions, &self.firsts, self.now));
+                next = next.min(rates.next());
             }
             let idle = next <= self.idle;
             if idle {

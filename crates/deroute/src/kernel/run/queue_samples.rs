@@ -27,7 +27,7 @@ impl Samples {
     /// Samples from `start` to `to`, but not of the past.
     pub(crate) fn new(network: &Network<'_>, start: Cycle, to: Cycle) -> Option<Self> {
         let model = network.model;
-        let plan = model.queue_probe.as_ref()?;
+        let plan = model.probed.queues.as_ref()?;
         let past = network.now.saturating_sub(start).div_ceil(plan.every);
         let first = start + past * plan.every;
         let place = |port: &ProbedPort| {
@@ -56,7 +56,7 @@ impl Samples {
 
     /// Takes the sample of cycle `now`, if it is its time.
     pub(crate) fn take(&mut self, network: &Network<'_>) {
-        let Some(plan) = network.model.queue_probe.as_ref().filter(|_| network.now == self.next)
+        let Some(plan) = network.model.probed.queues.as_ref().filter(|_| network.now == self.next)
         else {
             return;
         };

@@ -92,6 +92,7 @@ pub(crate) fn outcome<M: Machine>(running: &Running<M>, every_link: bool) -> Out
         adaptation: super::adaptation::outcome(network),
         congestion: running.trees.as_ref().map(|trees| trees.record_from(total.from)),
         queues: None,
+        rates: None,
         pauses: super::pauses::record(network, total.from, total.to),
     }
 }

@@ -110,6 +110,46 @@ fn notifications() {
 }
 
 #[test]
+fn records_of_rates() {
+    const RATES: &str = "probes.rates";
+    let limited = [(QCN, "{ q_eq = 9 }"), CLASSES, PFC, LINK, (REACTION, "{}")];
+    let with = |record: &'static str| [limited.as_slice(), &[(RATES, record)]].concat();
+    check(&[
+        (
+            &[(RATES, "{ every = 9, flows = { hosts = [0] } }")],
+            RATES,
+            &["nothing limits", "network.nic.reaction_point"],
+        ),
+        (
+            &with("{ every = 9, flows = { hosts = [0, 72] } }"),
+            "probes.rates.flows.hosts[1]",
+            &["no host 72", "0 to 71"],
+        ),
+        (
+            &with("{ every = 9, flows = { pairs = [[0, 1], [1, 72]] } }"),
+            "probes.rates.flows.pairs[1]",
+            &["no host 72", "0 to 71"],
+        ),
+        (
+            &with("{ every = 9, flows = { pairs = [[0, 1], [0, 2], [0, 1]] } }"),
+            "probes.rates.flows",
+            &["host 0 to host 1 is there twice", "each flow once"],
+        ),
+        (&with("{ every = 9, flows = { hosts = [] } }"), "probes.rates.flows", &["no flow"]),
+        (&with("{ every = 0, flows = { hosts = [1] } }"), "probes.rates.every", &["0 cycles"]),
+        (
+            &[
+                with("{ every = 1, flows = { hosts = [1, 2] } }"),
+                vec![("run.measure", "20_000_000")],
+            ]
+            .concat(),
+            "probes.rates.every",
+            &["2 rates every 1 of 20000000 cycles", "16777216", "3 cycles or more"],
+        ),
+    ]);
+}
+
+#[test]
 fn reaction_points() {
     let row = |text: &'static str| [(QCN, "{ q_eq = 9 }"), CLASSES, PFC, LINK, (REACTION, text)];
     let keys: [(&str, &str, &[&str]); 9] = [
