@@ -132,25 +132,42 @@ class NotificationUse(Part):
         return {"sent": self.sent, "received": self.received, "lost": self.lost}
 
 
+class WindowUse(Part):
+    """What the windows of flows did, over the whole run."""
+
+    #: Times that the next packet of a flow did not fit, and that an acknowledgement made a window larger.
+    held: int
+    raises: int
+    #: Smallest and largest window, in phits; 0 if no flow had one.
+    least: float
+    most: float
+    #: Most phits of a flow that were under way at once.
+    under_way_max: int
+
+
 class ReactionPointUse(Part):
     """What the reaction points of hosts did, over the whole run."""
 
     name: ClassVar[str] = "reaction_point"
 
     says: list[str]
-    #: Notifications that hosts heard; each cut a rate.
+    #: Times that a rate was cut, each by a notification, or a window by an acknowledgement.
     cuts: int
-    #: Times that a flow got a rate limiter, and flows that had one at the end.
+    #: Times that a flow got a rate limiter or a window, and flows that had one at the end.
     limited: int
     limited_at_end: int
-    #: Most limiters of one host at once.
+    #: Most limiters or windows of one host at once.
     limiters_max: int
     #: Lowest rate that a cut left, as a share of the link of a host.
     rate_min: float
+    #: What windows did, if flows have any.
+    windows: WindowUse | None = None
 
     def scalars(self) -> dict[str, int | float]:
         """What there is one of in a run."""
-        return self.model_dump(exclude={"says"})
+        own = self.model_dump(exclude={"says", "windows"})
+        windows = self.windows.model_dump() if self.windows else {}
+        return own | {f"window_{key}": value for key, value in windows.items()}
 
 
 class AdaptationUse(Part):

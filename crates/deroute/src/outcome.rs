@@ -22,7 +22,7 @@ pub use self::adaptation::AdaptationUse;
 pub use self::credits::CreditUse;
 pub use self::entropies::EntropyUse;
 pub use self::flows::{FlowBin, FlowSlowdown, FlowTimes, FlowsOutcome};
-pub use self::notices::{NotificationUse, PortSamples, ReactionPointUse, SampledQueues};
+pub use self::notices::{NotificationUse, PortSamples, ReactionPointUse, SampledQueues, WindowUse};
 pub use self::replay::{CollectiveUse, CriticalPath, PathPart, ReplayOutcome};
 pub use self::retry::{RetryLinks, RetryUse};
 pub use self::streams::{

@@ -275,7 +275,7 @@ fn moving(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
         programs(model, all),
         causes(model),
         if all.generators > 0 { Streams::most_bytes(model, all, parts) } else { 0 },
-        Queued::most_bytes(model, all.ports, all.hosts),
+        Queued::most_bytes(model, (all.ports, all.hosts), packets),
         Queued::silence_bytes(model, all.ports, all.hosts),
         Pause::most_bytes(model, all.ports),
         Entropies::most_bytes(model, all.hosts.saturating_mul(all.hosts), packets),

@@ -66,14 +66,32 @@ pub struct PortSamples {
 pub struct ReactionPointUse {
     /// What acted and what did not, one sentence each.
     pub says: Vec<String>,
-    /// Notifications that hosts heard; each cut a rate.
+    /// Times that a rate was cut, each by a notification, or a window by an acknowledgement.
     pub cuts: u64,
-    /// Times that a flow got a rate limiter.
+    /// Times that a flow got a rate limiter or a window.
     pub limited: u64,
     /// Of these, flows that had one at the end.
     pub limited_at_end: u64,
-    /// Most limiters of one host at once.
+    /// Most limiters or windows of one host at once.
     pub limiters_max: u32,
     /// Lowest rate that a cut left, as a share of the link of a host; 1 without one.
     pub rate_min: f64,
+    /// What windows did, if flows have any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub windows: Option<WindowUse>,
+}
+
+/// What the windows of flows did, over the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WindowUse {
+    /// Times that the next packet of a flow did not fit into its window.
+    pub held: u64,
+    /// Times that an acknowledgement made a window larger.
+    pub raises: u64,
+    /// Smallest window, in phits; 0 if no flow had one.
+    pub least: f64,
+    /// Largest window, in phits; 0 if no flow had one.
+    pub most: f64,
+    /// Most phits of a flow that were under way at once.
+    pub under_way_max: u32,
 }

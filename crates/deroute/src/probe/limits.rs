@@ -1,9 +1,10 @@
-//! What is recorded of the rate limiters of hosts.
+//! What is recorded of the limits of flows: rates and windows.
 
 use crate::ids::{PortId, RouterId};
+use crate::reaction::Limit;
 use serde::{Deserialize, Serialize};
 
-/// The rate limiters of the hosts of a partition.
+/// The limits of the flows of the hosts of a partition.
 pub(crate) trait Limits {
     /// What they did.
     fn record(&self) -> LimitRecord;
@@ -15,20 +16,36 @@ pub(crate) trait Limits {
 /// What the limiters of a partition did, over the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LimitRecord {
-    /// Notifications that hosts have heard; each cuts a rate.
+    /// Times that a rate was cut, or a window; each notification cuts a rate.
     pub(crate) cuts: u64,
-    /// Limiters that were begun, those that ended because their rate was that of the link again, and most of one
+    /// Limits that were begun, those that ended because their rate was that of the link again, and most of one
     /// host at once.
     pub(crate) begun: u64,
     pub(crate) ended: u64,
     pub(crate) most: u32,
     /// Lowest rate, as a share of the link.
     pub(crate) lowest: f64,
+    pub(crate) windows: WindowRecord,
+}
+
+/// What the windows of a partition did, over the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct WindowRecord {
+    /// Times that the next packet of a flow did not fit.
+    pub(crate) held: u64,
+    /// Times that an acknowledgement made a window larger.
+    pub(crate) raises: u64,
+    /// Smallest and largest window, in phits.
+    pub(crate) least: f64,
+    pub(crate) most: f64,
+    /// Most phits of a flow under way.
+    pub(crate) under_way: u32,
 }
 
 impl Default for LimitRecord {
     fn default() -> Self {
-        Self { cuts: 0, begun: 0, ended: 0, most: 0, lowest: 1.0 }
+        let windows = WindowRecord::default();
+        Self { cuts: 0, begun: 0, ended: 0, most: 0, lowest: 1.0, windows }
     }
 }
 
@@ -40,5 +57,41 @@ impl LimitRecord {
         self.ended += other.ended;
         self.most = self.most.max(other.most);
         self.lowest = self.lowest.min(other.lowest);
+        self.windows.add(&other.windows);
+    }
+
+    /// A host heard that a packet has come, and the limit of its flow, rate and window, was another one before.
+    pub(crate) fn follow(&mut self, before: (f64, Option<f64>), limit: &Limit) {
+        let (rate, window) = (limit.rate(), limit.window());
+        let change = window.zip(before.1).map_or(0.0, |(now, before)| now - before);
+        let change = if change == 0.0 { rate - before.0 } else { change };
+        self.cuts += u64::from(change < 0.0);
+        self.windows.raises += u64::from(change > 0.0);
+        self.note(limit);
+    }
+
+    /// A flow has this limit.
+    pub(crate) fn note(&mut self, limit: &Limit) {
+        self.lowest = self.lowest.min(limit.rate());
+        if let Some(window) = limit.window() {
+            self.windows.least = self.windows.least.min(window);
+            self.windows.most = self.windows.most.max(window);
+        }
+    }
+}
+
+impl Default for WindowRecord {
+    fn default() -> Self {
+        Self { held: 0, raises: 0, least: f64::INFINITY, most: 0.0, under_way: 0 }
+    }
+}
+
+impl WindowRecord {
+    fn add(&mut self, other: &Self) {
+        self.held += other.held;
+        self.raises += other.raises;
+        self.least = self.least.min(other.least);
+        self.most = self.most.max(other.most);
+        self.under_way = self.under_way.max(other.under_way);
     }
 }

@@ -32,7 +32,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DcqcnPlan, FlowKey, RateLaw, ReactionPlan, Setting, Told};
+use super::{DcqcnPlan, FlowKey, Law, ReactionPlan, Setting, Told};
 use crate::spec::{Quantity, SpecError};
 
 /// Parameters of the reaction point of DCQCN.
@@ -104,7 +104,7 @@ pub(crate) fn plan(spec: &DcqcnSpec, setting: &Setting) -> Result<ReactionPlan, 
     let key = if spec.least_rate.is_some() { "least_rate" } else { "active_increase" };
     let hyper =
         spec.hyper_increase.as_ref().map(|step| rate("hyper_increase", step)).transpose()?;
-    let law = RateLaw::Dcqcn(DcqcnPlan {
+    let law = Law::Dcqcn(DcqcnPlan {
         byte_counter: setting.cycle_of_phits(&at("byte_counter"), &spec.byte_counter)?,
         timer: time("timer", &spec.timer)?,
         alpha_timer: time("alpha_timer", &spec.alpha_timer)?,

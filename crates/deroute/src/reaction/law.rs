@@ -1,80 +1,125 @@
-//! The limiter of a flow, by any of the laws.
+//! What a flow may send, by any of the laws.
 
 use super::alpha::{DcqcnLimiter, DcqcnPlan};
 use super::limiter::{Limiter, LimiterPlan};
+use crate::ids::Cycle;
 use serde::{Deserialize, Serialize};
 
-/// The law of the rates of a reaction point, with its constants.
+/// The law of a reaction point, with its constants.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum RateLaw {
+pub(crate) enum Law {
     /// QCN.
     Qcn(LimiterPlan),
     /// DCQCN.
     Dcqcn(DcqcnPlan),
+    /// So many phits at once.
+    Window(u32),
 }
 
-/// The limiter of a flow that has been told to slow down.
+/// What a flow may send: how fast, and how much at once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum RateLimiter {
+pub(crate) enum Limit {
     /// QCN.
     Qcn(Limiter),
     /// DCQCN.
     Dcqcn(DcqcnLimiter),
+    /// So many phits at once.
+    Window(u32),
 }
 
-impl RateLaw {
-    /// The limiter of a flow which sends as fast as its link.
-    pub(crate) fn limiter(&self) -> RateLimiter {
+/// What a host hears of the packets of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Report {
+    /// One was in a queue that was too long: by so much.
+    Feedback(u8),
+    /// One has come.
+    Received(Receipt),
+}
+
+/// What an acknowledgement says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Receipt {
+    /// Its phits, and those of its flow that have come with it.
+    pub(crate) phits: u16,
+    pub(crate) come: u32,
+    /// When it left its host.
+    pub(crate) left: Cycle,
+    pub(crate) marked: bool,
+}
+
+impl Law {
+    /// A flow is limited from its first packet on, and not only after it has been told something.
+    pub(crate) fn from_start(&self) -> bool {
+        matches!(self, Self::Window(_))
+    }
+
+    /// That of a flow which has been told nothing.
+    pub(crate) fn limit(&self) -> Limit {
         match self {
-            Self::Qcn(plan) => RateLimiter::Qcn(Limiter::new(plan)),
-            Self::Dcqcn(plan) => RateLimiter::Dcqcn(DcqcnLimiter::new(plan)),
+            Self::Qcn(plan) => Limit::Qcn(Limiter::new(plan)),
+            Self::Dcqcn(plan) => Limit::Dcqcn(DcqcnLimiter::new(plan)),
+            Self::Window(phits) => Limit::Window(*phits),
         }
     }
 
-    /// A notification with some feedback has come; the time of a new cycle is to begin. Returns how long it is.
-    pub(crate) fn cut(&self, limiter: &mut RateLimiter, feedback: u8, now: f64) -> f64 {
-        match (self, limiter) {
-            (Self::Qcn(plan), RateLimiter::Qcn(limiter)) => limiter.cut(plan, feedback),
-            (Self::Dcqcn(plan), RateLimiter::Dcqcn(limiter)) => limiter.cut(plan, now),
-            _ => f64::INFINITY,
+    /// A host hears of the flow. Returns how long a cycle is that begins now, if one does.
+    pub(crate) fn hear(&self, limit: &mut Limit, report: Report, now: Cycle) -> Option<f64> {
+        match (self, limit, report) {
+            (Self::Qcn(plan), Limit::Qcn(limiter), Report::Feedback(feedback)) => {
+                Some(limiter.cut(plan, feedback))
+            }
+            (Self::Dcqcn(plan), Limit::Dcqcn(limiter), Report::Feedback(_)) => {
+                Some(limiter.cut(plan, now.into()))
+            }
+            _ => None,
         }
     }
 
     /// So many phits are sent; `drawn` gives a uniform number in 0 to 1 if it is needed.
-    pub(crate) fn send(&self, limiter: &mut RateLimiter, phits: u16, drawn: impl FnOnce() -> f64) {
-        match (self, limiter) {
-            (Self::Qcn(plan), RateLimiter::Qcn(limiter)) => {
+    pub(crate) fn send(&self, limit: &mut Limit, phits: u16, drawn: impl FnOnce() -> f64) {
+        match (self, limit) {
+            (Self::Qcn(plan), Limit::Qcn(limiter)) => {
                 limiter.send(plan, phits, drawn);
             }
-            (Self::Dcqcn(plan), RateLimiter::Dcqcn(limiter)) => limiter.send(plan, phits),
+            (Self::Dcqcn(plan), Limit::Dcqcn(limiter)) => limiter.send(plan, phits),
             _ => {}
         }
     }
 
     /// The time of a cycle is over. Returns how long the next one is.
-    pub(crate) fn expire(&self, limiter: &mut RateLimiter, drawn: f64) -> f64 {
-        match (self, limiter) {
-            (Self::Qcn(plan), RateLimiter::Qcn(limiter)) => limiter.expire(plan, drawn),
-            (Self::Dcqcn(plan), RateLimiter::Dcqcn(limiter)) => limiter.expire(plan),
+    pub(crate) fn expire(&self, limit: &mut Limit, drawn: f64) -> f64 {
+        match (self, limit) {
+            (Self::Qcn(plan), Limit::Qcn(limiter)) => limiter.expire(plan, drawn),
+            (Self::Dcqcn(plan), Limit::Dcqcn(limiter)) => limiter.expire(plan),
             _ => f64::INFINITY,
         }
     }
 }
 
-impl RateLimiter {
-    /// The rate, as a share of the link.
+impl Limit {
+    /// How fast packets follow each other, as a share of the link.
     pub(crate) fn rate(&self) -> f64 {
         match self {
             Self::Qcn(limiter) => limiter.rate(),
             Self::Dcqcn(limiter) => limiter.rate(),
+            Self::Window(_) => 1.0,
         }
     }
 
-    /// The rate is that of the link: there is nothing to limit.
+    /// Phits that may be under way at once, if that is limited. One packet always may.
+    pub(crate) fn window(&self) -> Option<f64> {
+        match self {
+            Self::Qcn(_) | Self::Dcqcn(_) => None,
+            Self::Window(phits) => Some((*phits).into()),
+        }
+    }
+
+    /// There is nothing to limit any more.
     pub(crate) fn is_over(&self) -> bool {
         match self {
             Self::Qcn(limiter) => limiter.is_over(),
             Self::Dcqcn(limiter) => limiter.is_over(),
+            Self::Window(_) => false,
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Reaction points: how fast a host sends after it has been told of congestion.
+//! Reaction points: what a host sends after what it has been told: how fast, and how much at once.
 //!
 //! A reaction point is planned here; the kernel carries it out at every host. To add one: a file with its
-//! parameters and its plan, and a line in the catalogue below.
+//! parameters and its plan, a line in the catalogue below, and its law in `law.rs`.
 
 mod alpha;
 mod law;
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use alpha::DcqcnPlan;
-pub(crate) use law::{RateLaw, RateLimiter};
+pub(crate) use law::{Law, Limit, Receipt, Report};
 pub(crate) use limiter::LimiterPlan;
 pub(crate) use qcn::FlowKey;
 
@@ -23,9 +23,9 @@ use crate::spec::{Quantity, Scale, SpecError};
 /// A reaction point in numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ReactionPlan {
-    /// One of its limiters.
-    pub(crate) law: RateLaw,
-    /// All packets of a class of a host have one limiter, and not those to each destination.
+    /// What each flow follows.
+    pub(crate) law: Law,
+    /// All packets of a class of a host are one flow, and not those to each destination.
     pub(crate) by_source: bool,
     /// Only what tells of the link to a host counts.
     pub(crate) endpoint_only: bool,
@@ -41,6 +41,17 @@ pub(crate) struct Setting {
     pub(crate) told: Told,
     /// Queues to hosts are congestion points as well.
     pub(crate) endpoints: bool,
+    /// Phits of the largest packet.
+    pub(crate) largest: u16,
+    /// What finds no room on some link is lost.
+    pub(crate) lossy: bool,
+}
+
+impl ReactionPlan {
+    /// A law for what a host sends to each destination.
+    fn of_destinations(law: Law) -> Self {
+        Self { law, by_source: false, endpoint_only: false }
+    }
 }
 
 /// What hosts are told, and by whom.
@@ -82,6 +93,36 @@ impl Setting {
         Ok(least)
     }
 
+    /// Asks for acknowledgements of all packets.
+    fn acknowledged(&self, path: &str) -> Result<(), SpecError> {
+        if self.told != Told::Packets {
+            let message = "no host would ever learn that a packet has come";
+            let choices = ["network.nic.notification_point.acknowledgement"];
+            return Err(SpecError::new(path, message).choices(choices));
+        }
+        if self.lossy {
+            let message = "a flow would wait for ever for the acknowledgement of what is lost";
+            return Err(
+                SpecError::new(path, message).choices(["a flow control that loses nothing"])
+            );
+        }
+        Ok(())
+    }
+
+    /// Phits of a window, which holds a packet.
+    fn window(&self, path: &str, size: &Quantity) -> Result<u32, SpecError> {
+        let phits = self.scale.phits_down(path, size)?;
+        let largest = u64::from(self.largest);
+        if phits < largest {
+            let message = format!("{phits} phits hold no packet of {largest}");
+            return Err(SpecError::new(path, message).choices([format!("at least {largest}")]));
+        }
+        u32::try_from(phits).ok().filter(|phits| *phits < 1 << 31).ok_or_else(|| {
+            let message = format!("{phits} phits are more than can be under way");
+            SpecError::new(path, message).choices([format!("up to {}", (1_u32 << 31) - 1)])
+        })
+    }
+
     /// Phits after which a cycle ends.
     fn cycle_of_phits(&self, path: &str, data: &Quantity) -> Result<f64, SpecError> {
         let phits = self.scale.phits_up(path, data)?;
@@ -94,7 +135,7 @@ impl Setting {
 }
 
 catalogue! {
-    /// How fast a host sends after it has been told of congestion.
+    /// What a host sends after what it has been told.
     enum ReactionPoint;
     /// Resolves the reaction point that the spec asks for.
     ///
@@ -107,4 +148,6 @@ catalogue! {
     Qcn => qcn::QcnReactionSpec,
     /// DCQCN: the same by marks that receivers report.
     Dcqcn => dcqcn::DcqcnSpec,
+    /// A window of a fixed size for each destination, opened by acknowledgements.
+    Window => window::WindowSpec,
 }

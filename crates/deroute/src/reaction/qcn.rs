@@ -37,7 +37,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LimiterPlan, RateLaw, ReactionPlan, Setting, Told};
+use super::{Law, LimiterPlan, ReactionPlan, Setting, Told};
 use crate::spec::{Quantity, SpecError};
 
 /// Parameters of the reaction point of QCN.
@@ -136,7 +136,7 @@ pub(crate) fn plan(spec: &QcnReactionSpec, setting: &Setting) -> Result<Reaction
         let message = format!("{share} is no share");
         Err(SpecError::new(at(key), message).choices(["0 to 1"]))
     };
-    let law = RateLaw::Qcn(LimiterPlan {
+    let law = Law::Qcn(LimiterPlan {
         byte_counter: setting.cycle_of_phits(&at("byte_counter"), &spec.byte_counter)?,
         timer: f64::from(scale.duration(&at("timer"), &spec.timer)?),
         active: rate("active_increase", &spec.active_increase)?,

@@ -37,4 +37,5 @@ mod streams;
 mod support;
 mod tables;
 mod verdicts;
+mod windows;
 mod workload;

@@ -2,6 +2,7 @@
 //! every packet has for its hosts refers to the cargo of its partition, which moves to the next one with it.
 
 use crate::ids::{Cycle, HostId, PortId, RouterId};
+use crate::reaction::Receipt;
 use crate::workload::matching::Pattern;
 use crate::workload::process::Kind;
 use serde::{Deserialize, Serialize};
@@ -52,7 +53,7 @@ pub(crate) enum Told {
     /// A packet was marked, on a detour or not.
     Marked { diverted: bool },
     /// A packet has come.
-    Received { marked: bool, entropy: u16 },
+    Received { entropy: u16, receipt: Receipt },
 }
 
 /// Which of the packets of a host it is.

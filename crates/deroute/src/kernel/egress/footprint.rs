@@ -45,8 +45,8 @@ impl Queued {
         ports * (queues(model) * Silences::most_bytes()) as u64
     }
 
-    /// Bytes besides, at the most: what limiters keep.
-    pub(crate) fn most_bytes(model: &Model, outputs: u64, hosts: u64) -> u64 {
+    /// Bytes besides, at the most: what the limits of flows keep where so many packets are under way.
+    pub(crate) fn most_bytes(model: &Model, (outputs, hosts): (u64, u64), packets: u64) -> u64 {
         let kept = Retry::most_bytes(model, outputs + hosts);
         let Some(reaction) = model.egress.reaction_point else { return kept };
         let (classes, time) = (u64::from(model.egress.classes()) - 1, model.times.most() as f64);
@@ -62,6 +62,6 @@ impl Queued {
             }
             _ => 0,
         };
-        kept.saturating_add(Pacing::most_bytes(model, &reaction, notices, hosts))
+        kept.saturating_add(Pacing::most_bytes(model, &reaction, (notices, packets), hosts))
     }
 }

@@ -8,6 +8,7 @@ mod injection;
 mod marking;
 mod notify;
 mod output_queues;
+mod paced;
 mod pacing;
 mod queued;
 mod retry;

@@ -1,13 +1,14 @@
-//! Rate limiters of hosts: the reaction points of a partition.
+//! Rates and windows of hosts: the reaction points of a partition.
 //!
-//! The packets of a flow with a limiter wait in a queue of their own. One of each queue at a time is put before all
-//! others that wait for the link of the host, when its time has come, and after it one of those has its turn.
+//! The packets of a flow with a limit wait in a queue of their own. One of each queue at a time is put before all
+//! others that wait for the link of the host, when it may leave, and after it one of those has its turn.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use super::output_queues::{self, OutputQueues};
+use super::paced::{Flow, FlowId, PacedHost};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::kernel::core::Core;
 use crate::kernel::core::cargo::{Notice, Told};
@@ -15,11 +16,11 @@ use crate::kernel::core::packet::{NONE, Packet};
 use crate::kernel::machine::Departing;
 use crate::kernel::model::Model;
 use crate::probe::limits::{LimitRecord, Limits};
-use crate::reaction::{RateLimiter, ReactionPlan};
+use crate::reaction::{ReactionPlan, Report};
 use crate::rng::{Owner, Stream};
 use crate::state::{State, state};
 
-/// The limiters of the hosts of a partition.
+/// The limits of the flows of the hosts of a partition.
 pub(super) struct Pacing {
     plan: ReactionPlan,
     /// Cycles that a phit takes on the link of a host.
@@ -30,52 +31,15 @@ pub(super) struct Pacing {
     record: LimitRecord,
 }
 
-#[derive(Serialize, Deserialize)]
-struct PacedHost {
-    flows: BTreeMap<FlowId, Flow>,
-    rng: Stream,
-    /// Queues in which a packet with a limiter is put before all others.
-    staged: u64,
-    /// Queues from which such a packet was sent last.
-    served: u64,
-    /// For each queue, the cycle of the next look at its limiters.
-    looks: Box<[Cycle]>,
-    /// Timers that were begun.
-    timers: u32,
-}
-
-/// What has a limiter: a queue of a host, and router and port of the destination if these matter.
-type FlowId = (u8, u32, u16);
-
-/// A flow with a limiter, and the queue of its packets.
-#[derive(Serialize, Deserialize)]
-struct Flow {
-    limiter: RateLimiter,
-    head: u32,
-    tail: u32,
-    /// When its last packet was due, and the phits of that packet.
-    last: f64,
-    size: u16,
-    /// Which timer counts.
-    timer: u32,
-}
-
 /// What happens at a host, in this order within a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum Event {
     /// A notification is there.
-    Heard { flow: FlowId, feedback: u8 },
+    Heard { flow: FlowId, report: Report },
     /// The time of a cycle of a limiter is over.
     Expired { flow: FlowId, timer: u32 },
     /// A packet of a queue may be due.
     Due { queue: u8 },
-}
-
-impl Flow {
-    /// When its next packet may leave.
-    fn due(&self, period: f64) -> f64 {
-        self.last + f64::from(self.size) * period / self.limiter.rate()
-    }
 }
 
 impl State for Pacing {
@@ -91,7 +55,7 @@ impl Limits for Pacing {
         let own = self.hosts[host as usize].flows.iter().filter(|((_, router, port), _)| {
             self.plan.by_source || to.is_none_or(|to| to == (RouterId(*router), PortId(*port)))
         });
-        own.map(|(_, flow)| flow.limiter.rate()).fold(1.0, f64::min)
+        own.map(|(_, flow)| flow.limit.rate()).fold(1.0, f64::min)
     }
 }
 
@@ -99,13 +63,8 @@ impl Pacing {
     /// For the hosts of a partition.
     pub(super) fn new(plan: ReactionPlan, model: &Model, core: &Core) -> Self {
         let queues = output_queues::queues(model);
-        let host = |host: &crate::kernel::core::ports::Host| PacedHost {
-            flows: BTreeMap::new(),
-            rng: Stream::new(model.times.seed, Owner::Limiters(host.id.0)),
-            staged: 0,
-            served: 0,
-            looks: vec![0; queues].into(),
-            timers: 0,
+        let host = |host: &crate::kernel::core::ports::Host| {
+            PacedHost::new(Stream::new(model.times.seed, Owner::Limiters(host.id.0)), queues)
         };
         Self {
             plan,
@@ -122,22 +81,28 @@ impl Pacing {
         hosts * (size_of::<PacedHost>() as u64 + looks)
     }
 
-    /// Bytes besides, at the most, where hosts hear so many notifications: each begins a limiter and a timer.
+    /// Bytes besides, at the most, where hosts hear so many notifications, each of which begins a limit and a timer,
+    /// and so many packets are under way, which begin limits that are there from the start.
     pub(super) fn most_bytes(
         model: &Model,
         reaction: &ReactionPlan,
-        notices: u64,
+        (notices, packets): (u64, u64),
         hosts: u64,
     ) -> u64 {
-        // An entry of a tree whose nodes may be half full; a heap that grows.
-        const FLOW: u64 = 2 * size_of::<(FlowId, Flow)>() as u64 + 16;
+        // Entries of trees whose nodes may be half full; a heap that grows.
+        const FLOW: u64 = 2 * (size_of::<(FlowId, Flow)>() + size_of::<(u8, u64, FlowId)>()) as u64;
         const EVENT: u64 = 2 * size_of::<Reverse<(Cycle, u32, Event)>>() as u64;
         let classes = u64::from(model.egress.classes()) - 1;
         let destinations = if reaction.by_source { 1 } else { hosts };
-        let flows = hosts.saturating_mul(destinations).saturating_mul(classes).min(notices);
-        // A timer that does not count any more stays until it is over; and two looks and a notification of a host.
-        let events = notices.saturating_add(hosts.saturating_mul(3 * classes));
-        flows.saturating_mul(FLOW).saturating_add(events.saturating_mul(EVENT))
+        let all = hosts.saturating_mul(destinations).saturating_mul(classes);
+        let (flows, heard) = match reaction.law.from_start() {
+            true => (all, packets),
+            // A timer that does not count any more stays until it is over.
+            false => (all.min(notices), notices),
+        };
+        // And two looks and a notification of a host.
+        let events = heard.saturating_add(hosts.saturating_mul(3 * classes));
+        flows.saturating_mul(FLOW + 32).saturating_add(events.saturating_mul(EVENT))
     }
 
     fn flow_id(&self, queue: u8, (router, port): (RouterId, PortId)) -> FlowId {
@@ -151,17 +116,17 @@ impl Pacing {
     /// A notification of the packets of a queue reaches a host in a cycle to come.
     pub(super) fn hear(&mut self, (host, queue): (u32, u8), at: Cycle, notice: &Notice) {
         let flow = self.flow_id(queue, notice.to);
-        let feedback = match notice.told {
+        let report = match notice.told {
             Told::Feedback { endpoint: false, .. } if self.plan.endpoint_only => return,
-            Told::Feedback { feedback, .. } => feedback,
+            Told::Feedback { feedback, .. } => Report::Feedback(feedback),
             // As much as there can be.
-            Told::Marked { .. } => u8::MAX,
-            Told::Received { .. } => return,
+            Told::Marked { .. } => Report::Feedback(u8::MAX),
+            Told::Received { receipt, .. } => Report::Received(receipt),
         };
-        self.events.push(Reverse((at, host, Event::Heard { flow, feedback })));
+        self.events.push(Reverse((at, host, Event::Heard { flow, report })));
     }
 
-    /// A packet is to enter a queue of a host. If its flow has a limiter, it waits for that instead.
+    /// A packet of the traffic is to enter a queue of a host. If its flow has a limit, it waits for that instead.
     pub(super) fn enter(
         &mut self,
         core: &mut Core,
@@ -169,12 +134,18 @@ impl Pacing {
         (host, queue): (u32, u8),
         packet: u32,
     ) -> bool {
-        if self.hosts[host as usize].flows.is_empty() {
+        let from_start = self.plan.law.from_start();
+        if self.hosts[host as usize].flows.is_empty() && !from_start {
             return false;
         }
         let id = self.flow_of(queue, &core.pool[packet].packet);
-        let Some(flow) = self.hosts[host as usize].flows.get_mut(&id) else { return false };
+        if from_start && !self.hosts[host as usize].flows.contains_key(&id) {
+            self.begin((host, id), (NONE, NONE), core.now);
+        }
+        let own = &mut self.hosts[host as usize];
+        let Some(flow) = own.flows.get_mut(&id) else { return false };
         flow.add(core, packet);
+        own.list(core, (id, self.period), &mut self.record);
         self.stage(core, queues, (host, queue));
         true
     }
@@ -195,12 +166,14 @@ impl Pacing {
             own.staged &= !bit;
             own.served |= bit;
             if let Some(flow) = own.flows.get_mut(&id) {
-                // Who waits for others may make up for a packet.
-                let duration = f64::from(packet.size) * self.period;
-                flow.last = flow.due(self.period).max(f64::from(now) - duration);
-                flow.size = packet.size;
+                flow.leaves(packet.size, (now, self.period));
                 let rng = &mut own.rng;
-                self.plan.law.send(&mut flow.limiter, packet.size, || rng.unit());
+                self.plan.law.send(&mut flow.limit, packet.size, || rng.unit());
+                if flow.limit.window().is_some() {
+                    let most = &mut self.record.windows.under_way;
+                    *most = flow.under_way().max(*most);
+                }
+                own.list(core, (id, self.period), &mut self.record);
                 self.end(core, queues, host, id);
             }
         }
@@ -219,8 +192,8 @@ impl Pacing {
         {
             self.events.pop();
             let queue = match event {
-                Event::Heard { flow, feedback } => {
-                    self.cut(core, queues, (host, flow), feedback);
+                Event::Heard { flow, report } => {
+                    self.heard(core, queues, (host, flow), report);
                     flow.0
                 }
                 Event::Expired { flow, timer } => {
@@ -233,31 +206,53 @@ impl Pacing {
         }
     }
 
-    /// A flow is to send more slowly: if it has no limiter, it gets one, and its packets leave the common queue.
-    fn cut(&mut self, core: &mut Core, queues: &mut OutputQueues, at: (u32, FlowId), feedback: u8) {
-        let (host, id) = at;
+    /// A flow has a limit from now on, and these packets wait for it.
+    fn begin(&mut self, (host, id): (u32, FlowId), packets: (u32, u32), now: Cycle) {
+        let flow = Flow::new(self.plan.law.limit(), packets, now);
+        self.record.note(&flow.limit);
+        let flows = &mut self.hosts[host as usize].flows;
+        flows.insert(id, flow);
+        self.record.begun += 1;
+        self.record.most = self.record.most.max(flows.len() as u32);
+    }
+
+    /// A host hears of a flow. If that has no limit, it gets one, and its packets leave the common queue.
+    fn heard(
+        &mut self,
+        core: &mut Core,
+        queues: &mut OutputQueues,
+        (host, id): (u32, FlowId),
+        report: Report,
+    ) {
         if !self.hosts[host as usize].flows.contains_key(&id) {
+            if matches!(report, Report::Received(_)) {
+                return;
+            }
             let (skip, own) = (self.hosts[host as usize].staged >> id.0 & 1 == 1, |of: &Packet| {
                 self.flow_of(id.0, of) == id
             });
-            let (head, tail) = queues.extract(core, (host, id.0), skip, own);
-            let limiter = self.plan.law.limiter();
-            let last = f64::from(core.now);
-            let flow = Flow { limiter, head, tail, last, size: 0, timer: 0 };
-            let flows = &mut self.hosts[host as usize].flows;
-            flows.insert(id, flow);
-            self.record.begun += 1;
-            self.record.most = self.record.most.max(flows.len() as u32);
+            let packets = queues.extract(core, (host, id.0), skip, own);
+            self.begin((host, id), packets, core.now);
         }
         let own = &mut self.hosts[host as usize];
         let Some(flow) = own.flows.get_mut(&id) else { return };
-        let length = self.plan.law.cut(&mut flow.limiter, feedback, core.now.into());
-        own.timers += 1;
-        flow.timer = own.timers;
-        let expired = Event::Expired { flow: id, timer: flow.timer };
-        self.record.cuts += 1;
-        self.record.lowest = self.record.lowest.min(flow.limiter.rate());
-        self.events.push(Reverse((after(core.now, length), host, expired)));
+        let before = (flow.limit.rate(), flow.limit.window());
+        flow.comes(&report);
+        let length = self.plan.law.hear(&mut flow.limit, report, core.now);
+        match report {
+            Report::Received(_) => self.record.follow(before, &flow.limit),
+            Report::Feedback(_) => {
+                self.record.cuts += 1;
+                self.record.note(&flow.limit);
+            }
+        }
+        if let Some(length) = length {
+            own.timers += 1;
+            flow.timer = own.timers;
+            let expired = Event::Expired { flow: id, timer: flow.timer };
+            self.events.push(Reverse((after(core.now, length), host, expired)));
+        }
+        own.list(core, (id, self.period), &mut self.record);
     }
 
     /// The time of a cycle of a limiter is over, if it is the timer that counts.
@@ -265,32 +260,32 @@ impl Pacing {
         &mut self,
         core: &mut Core,
         queues: &mut OutputQueues,
-        at: (u32, FlowId),
+        (host, id): (u32, FlowId),
         timer: u32,
     ) {
-        let (host, id) = at;
         let own = &mut self.hosts[host as usize];
         let Some(flow) = own.flows.get_mut(&id).filter(|flow| flow.timer == timer) else { return };
-        let length = self.plan.law.expire(&mut flow.limiter, own.rng.unit());
+        let length = self.plan.law.expire(&mut flow.limit, own.rng.unit());
         let expired = Event::Expired { flow: id, timer };
         self.events.push(Reverse((after(core.now, length), host, expired)));
+        own.list(core, (id, self.period), &mut self.record);
         self.end(core, queues, host, id);
     }
 
-    /// A limiter that limits nothing goes, and its packets join the others.
+    /// A limit that limits nothing goes, and its packets join the others.
     fn end(&mut self, core: &mut Core, queues: &mut OutputQueues, host: u32, id: FlowId) {
-        let flows = &mut self.hosts[host as usize].flows;
-        if !flows.get(&id).is_some_and(|flow| flow.limiter.is_over()) {
+        let own = &mut self.hosts[host as usize];
+        if !own.flows.get(&id).is_some_and(|flow| flow.limit.is_over()) {
             return;
         }
-        let Some(mut flow) = flows.remove(&id) else { return };
+        let Some(mut flow) = own.remove(id) else { return };
         self.record.ended += 1;
         while let Some(packet) = flow.take(core) {
             queues.append_at_host(core, (host, id.0), packet);
         }
     }
 
-    /// Puts a packet with a limiter before the others of its queue, if it is time.
+    /// Puts a packet with a limit before the others of its queue, if it may leave.
     fn stage(&mut self, core: &mut Core, queues: &mut OutputQueues, at: (u32, u8)) {
         let (host, queue) = at;
         let own = &mut self.hosts[host as usize];
@@ -298,12 +293,7 @@ impl Pacing {
         if own.staged >> queue & 1 == 1 || others_turn {
             return;
         }
-        let flows = own.flows.range_mut((queue, 0, 0)..=(queue, u32::MAX, u16::MAX));
-        let waiting = flows.map(|(_, flow)| flow).filter(|flow| flow.head != NONE);
-        let due = waiting.map(|flow| (flow.due(self.period), flow));
-        let Some((due, flow)) = due.min_by(|(one, _), (other, _)| one.total_cmp(other)) else {
-            return;
-        };
+        let Some((due, id)) = own.first(queue) else { return };
         let at_cycle = due.ceil() as Cycle;
         if at_cycle > core.now {
             let look = &mut own.looks[usize::from(queue)];
@@ -311,13 +301,14 @@ impl Pacing {
                 *look = at_cycle;
                 self.events.push(Reverse((at_cycle, host, Event::Due { queue })));
             }
-        } else if let Some(packet) = flow.take(core) {
+        } else if let Some(packet) = own.flows.get_mut(&id).and_then(|flow| flow.take(core)) {
             own.staged |= 1 << queue;
+            own.list(core, (id, self.period), &mut self.record);
             queues.put_first(core, at, packet);
         }
     }
 
-    /// Packets that wait for their limiters; links of hosts come after so many outputs.
+    /// Packets that wait for their limits; links of hosts come after so many outputs.
     pub(super) fn departing(&self, core: &Core, outputs: u32) -> Vec<Departing> {
         let mut departing = Vec::new();
         for (host, own) in (0..).zip(&self.hosts) {
@@ -335,27 +326,6 @@ impl Pacing {
             }
         }
         departing
-    }
-}
-
-impl Flow {
-    fn add(&mut self, core: &mut Core, packet: u32) {
-        core.pool[packet].next = NONE;
-        if self.head == NONE {
-            self.head = packet;
-        } else {
-            core.pool[self.tail].next = packet;
-        }
-        self.tail = packet;
-    }
-
-    fn take(&mut self, core: &Core) -> Option<u32> {
-        let packet = self.head;
-        if packet == NONE {
-            return None;
-        }
-        self.head = core.pool[packet].next;
-        Some(packet)
     }
 }
 

@@ -212,6 +212,7 @@ impl Egress for Queued {
         egress.queues.waiting[index as usize] = Waiting::new(request, None);
         let at = (port - egress.queues.outputs, egress.queues.queue_of(port, vc));
         if let Some(pacing) = &mut egress.pacing
+            && !(M::Hosts::NOTIFY && egress.queues.plan.notifies(vc))
             && pacing.enter(core, &mut egress.queues, at, index)
         {
             return;

@@ -122,13 +122,13 @@ impl Entropies {
 
     /// A host will hear of a packet in a cycle to come.
     pub(super) fn hear(&mut self, (host, at): (u32, Cycle), notice: &Notice) {
-        let Told::Received { marked, entropy } = notice.told else { return };
+        let Told::Received { entropy, receipt } = notice.told else { return };
         if self.plan.recycled == 0 {
             return;
         }
         self.record.heard += 1;
-        self.record.marked += u64::from(marked);
-        if !marked {
+        self.record.marked += u64::from(receipt.marked);
+        if !receipt.marked {
             let (RouterId(router), PortId(port)) = notice.to;
             self.returning.push(Reverse((at, (host, router, port), entropy)));
         }

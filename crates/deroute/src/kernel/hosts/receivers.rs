@@ -12,6 +12,7 @@ use crate::kernel::model::Model;
 use crate::notification::{NotificationPlan, Tells};
 use crate::probe::PathKind;
 use crate::probe::collect::Delivery;
+use crate::reaction::Receipt;
 use crate::routing::Header;
 use crate::state::{State, state};
 
@@ -26,18 +27,26 @@ pub(crate) struct Receivers {
     plan: NotificationPlan,
     /// When each flow was told of a mark.
     told: BTreeMap<FlowId, Cycle>,
+    /// Phits of each flow that have come, where sources have windows.
+    come: Option<BTreeMap<FlowId, u32>>,
     due: BinaryHeap<Reverse<Reply>>,
 }
 
 impl State for Receivers {
-    state! { keep told, due; leave plan; }
+    state! { keep told, come, due; leave plan; }
 }
 
 impl Receivers {
     /// Those of a partition; none if hosts tell nothing.
     pub(super) fn new(model: &Model) -> Option<Self> {
         let plan = model.notification_point?;
-        Some(Self { plan, told: BTreeMap::new(), due: BinaryHeap::new() })
+        let reaction = model.egress.reaction_point;
+        Some(Self {
+            plan,
+            told: BTreeMap::new(),
+            come: reaction.filter(|plan| plan.law.from_start()).map(|_| BTreeMap::new()),
+            due: BinaryHeap::new(),
+        })
     }
 
     /// Bytes at the most, where hosts send so many flows and so many packets are under way.
@@ -47,17 +56,30 @@ impl Receivers {
         let told = 2 * size_of::<(FlowId, Cycle)>() as u64 + 16;
         match model.notification_point.map(|plan| plan.tells) {
             None => 0,
-            Some(Tells::Packets) => packets.saturating_mul(reply),
+            Some(Tells::Packets) => {
+                let counted = model.egress.reaction_point.is_some_and(|own| own.law.from_start());
+                let flows = if counted { flows } else { 0 };
+                packets.saturating_mul(reply).saturating_add(flows.saturating_mul(told))
+            }
             Some(Tells::Marks(_)) => flows.saturating_mul(told + reply),
         }
     }
 
     /// A packet reaches a host, which tells its source when the last phit has come.
     pub(super) fn receive(&mut self, host: u32, packet: &Delivery, cargo: &Cargo) {
-        let Cargo { source, class, entropy, .. } = *cargo;
+        let Cargo { source, class, entropy, injected, .. } = *cargo;
         let at = packet.delivered;
         let told = match self.plan.tells {
-            Tells::Packets => Told::Received { marked: packet.marked, entropy },
+            Tells::Packets => {
+                let mut come = u32::from(packet.size);
+                if let Some(counts) = &mut self.come {
+                    let count = counts.entry((host, source.0, class)).or_insert(0);
+                    *count = count.wrapping_add(come);
+                    come = *count;
+                }
+                let (phits, marked) = (packet.size, packet.marked);
+                Told::Received { entropy, receipt: Receipt { phits, come, left: injected, marked } }
+            }
             Tells::Marks(_) if !packet.marked => return,
             Tells::Marks(interval) => {
                 let next = self.told.entry((host, source.0, class)).or_insert(0);

@@ -104,6 +104,8 @@ impl EgressModel {
                 (None, None) => Told::Nothing,
             },
             endpoints: congestion_point.as_ref().is_some_and(CongestionPlan::tells_of_endpoints),
+            largest,
+            lossy: pause.is_some_and(Pauses::lossy),
         };
         let point = network.nic.reaction_point.as_ref();
         let reaction_point = point.map(|point| reaction::build(point, &setting)).transpose()?;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::kernel::core::ports::PortKind;
 use crate::kernel::inspect::Network;
 use crate::notification::Tells;
-use crate::outcome::{NotificationUse, PortSamples, ReactionPointUse, SampledQueues};
+use crate::outcome::{NotificationUse, PortSamples, ReactionPointUse, SampledQueues, WindowUse};
 use crate::probe::collect::{Collector, Notices};
-use crate::probe::limits::LimitRecord;
+use crate::probe::limits::{LimitRecord, WindowRecord};
 use crate::probe::notices::NoticeRecord;
 
 /// The result, if there are such congestion points; that of single ports if asked for.
@@ -109,13 +109,22 @@ fn replies(tells: Tells, notices: &Notices) -> Vec<String> {
 /// What the reaction points did, if there are any.
 pub(crate) fn reactions(network: &Network<'_>) -> Option<ReactionPointUse> {
     let mut all = LimitRecord::default();
-    network.model.egress.reaction_point?;
+    let plan = network.model.egress.reaction_point?;
     network.partitions.iter().filter_map(|part| part.limits()).for_each(|part| all.add(&part));
-    let LimitRecord { cuts, begun, ended, most, lowest } = all;
-    let says = match cuts {
-        0 => "no rate was cut: no host heard of congestion".to_owned(),
+    let LimitRecord { cuts, begun, ended, most, lowest, windows } = all;
+    let windows = plan.law.limit().window().map(|_| windows);
+    let says = match (windows, cuts) {
+        (Some(windows), _) => says_of_windows(&windows, (begun, cuts)),
+        (_, 0) => "no rate was cut: no host heard of congestion".to_owned(),
         _ => format!("rates were cut {cuts} times, to {lowest:.3} of the link at the least"),
     };
+    let windows = windows.map(|windows| WindowUse {
+        held: windows.held,
+        raises: windows.raises,
+        least: if begun == 0 { 0.0 } else { windows.least },
+        most: windows.most,
+        under_way_max: windows.under_way,
+    });
     Some(ReactionPointUse {
         says: vec![says],
         cuts,
@@ -123,5 +132,20 @@ pub(crate) fn reactions(network: &Network<'_>) -> Option<ReactionPointUse> {
         limited_at_end: begun - ended,
         limiters_max: most,
         rate_min: lowest,
+        windows,
     })
+}
+
+/// What windows did and what they did not.
+fn says_of_windows(windows: &WindowRecord, (begun, cuts): (u64, u64)) -> String {
+    let WindowRecord { held, raises, least, most, .. } = *windows;
+    let acted = match held {
+        _ if begun == 0 => return "no window was opened: no host sent anything".to_owned(),
+        0 => "no window held anything up: what was under way always left room".to_owned(),
+        _ => format!("windows held packets up {held} times"),
+    };
+    match raises + cuts {
+        0 => acted,
+        _ => format!("{acted}; raised {raises} times, cut {cuts}, {least:.0} to {most:.0} phits"),
+    }
 }

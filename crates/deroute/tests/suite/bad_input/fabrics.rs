@@ -129,3 +129,36 @@ fn dcqcn() {
         ),
     ]);
 }
+
+#[test]
+fn windows() {
+    const ACKS: (&str, &str) = (POINT, "{ acknowledgement = {} }");
+    const GUARDED: (&str, &str) = (
+        "network.nic",
+        "{ latency = 3, link = { buffer = 900, flow_control = { pfc = { response = 0 } } } }",
+    );
+    const WINDOW: &str = "network.nic.reaction_point.window";
+    check(&[
+        (&[CLASSES, ACKS, (WINDOW, "{ size = 50 }")], WINDOW, &["link of a host", "nic.link"]),
+        (
+            &[CLASSES, ECN, PFC, LINK, CNP, (WINDOW, "{ size = 50 }")],
+            WINDOW,
+            &["no host would ever learn", "notification_point.acknowledgement"],
+        ),
+        (
+            &[CLASSES, PFC, LINK, ACKS, (WINDOW, "{ size = 50 }")],
+            WINDOW,
+            &["what is lost", "loses nothing"],
+        ),
+        (
+            &[CLASSES, GUARDED, ACKS, (WINDOW, "{ size = 3 }")],
+            "network.nic.reaction_point.window.size",
+            &["3 phits hold no packet of", "at least"],
+        ),
+        (
+            &[CLASSES, GUARDED, ACKS, (WINDOW, "{ size = '500 GB' }")],
+            "network.nic.reaction_point.window.size",
+            &["more than can be under way"],
+        ),
+    ]);
+}
