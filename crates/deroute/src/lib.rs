@@ -56,6 +56,7 @@ pub mod routing;
 pub mod spec;
 mod state;
 pub mod switch;
+mod table;
 pub mod topology;
 pub mod traffic;
 pub mod workload;

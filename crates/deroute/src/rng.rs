@@ -54,6 +54,7 @@ fn splitmix(state: &mut u64) -> u64 {
 }
 
 /// A hash of a number, for choices that are fixed but look random.
+#[inline]
 pub fn mix(number: u64) -> u64 {
     splitmix(&mut { number })
 }

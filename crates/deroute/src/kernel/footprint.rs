@@ -17,7 +17,9 @@ use super::core::wheel::Wheel;
 use super::egress::Queued;
 use super::extent::Extent;
 use super::hosts::{Entropies, Interface, Loaded, Receivers, ScaleUp, Streams, Worker};
-use super::machines::{Choice, Ethernet, EthernetVoq, General, Plain, PlainEthernet, Voq};
+use super::machines::{
+    Choice, Ethernet, EthernetVoq, General, Plain, PlainEthernet, PlainLoaded, Voq,
+};
 use super::matching::islip_footprint;
 use super::model::{Model, QueuePlan, pause_rows};
 use super::partition::Partition;
@@ -193,6 +195,7 @@ fn recorded(model: &Model) -> Cycle {
 fn partition(model: &Model) -> u64 {
     let own = match Choice::of(model, false, false) {
         Choice::Plain => size_of::<Partition<Plain>>(),
+        Choice::PlainLoaded => size_of::<Partition<PlainLoaded>>(),
         Choice::General => size_of::<Partition<General>>(),
         Choice::Voq => size_of::<Partition<Voq>>(),
         Choice::PlainEthernet => size_of::<Partition<PlainEthernet>>(),

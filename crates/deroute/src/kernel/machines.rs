@@ -23,6 +23,18 @@ impl Machine for Plain {
     const ROUTE_FIXED: bool = true;
 }
 
+/// The same with packets that carry something for hosts: of messages or streams.
+pub(crate) struct PlainLoaded;
+
+impl Machine for PlainLoaded {
+    type Matching = Separable;
+    type Egress = Fixed;
+    type Control = Credits;
+    type Hosts = AnyHosts<false>;
+    type Books = NoBooks;
+    const ROUTE_FIXED: bool = true;
+}
+
 /// One queue a VC, and everything else.
 pub(crate) struct General;
 
@@ -30,7 +42,7 @@ impl Machine for General {
     type Matching = Separable;
     type Egress = Fixed;
     type Control = AnyCredits;
-    type Hosts = AnyHosts;
+    type Hosts = AnyHosts<true>;
     type Books = AllBooks;
     const ROUTE_FIXED: bool = false;
 }
@@ -42,7 +54,7 @@ impl Machine for Voq {
     type Matching = Islip;
     type Egress = Fixed;
     type Control = AnyCredits;
-    type Hosts = AnyHosts;
+    type Hosts = AnyHosts<true>;
     type Books = AllBooks;
     const ROUTE_FIXED: bool = false;
 }
@@ -54,7 +66,7 @@ impl Machine for Ethernet {
     type Matching = Separable;
     type Egress = Queued;
     type Control = AnyControl;
-    type Hosts = AnyHosts;
+    type Hosts = AnyHosts<true>;
     type Books = AllBooks;
     const ROUTE_FIXED: bool = false;
 }
@@ -66,7 +78,7 @@ impl Machine for EthernetVoq {
     type Matching = Islip;
     type Egress = Queued;
     type Control = AnyControl;
-    type Hosts = AnyHosts;
+    type Hosts = AnyHosts<true>;
     type Books = AllBooks;
     const ROUTE_FIXED: bool = false;
 }
@@ -88,6 +100,7 @@ impl Machine for PlainEthernet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Plain,
+    PlainLoaded,
     General,
     Voq,
     PlainEthernet,
@@ -106,15 +119,15 @@ impl Choice {
         let kept = record || model.lengths || model.shares() || model.times.congestion.is_some();
         let late = model.on_arrival || !model.shared_by.is_empty() || model.store_and_forward;
         let loaded = model.loads_packets();
+        let told = model.egress.notices.is_some() || model.entropy.is_some();
         let queued = queued || model.egress.needed;
         match () {
             () if queued && model.voqs => Self::EthernetVoq,
             () if model.voqs => Self::Voq,
-            () if watches || kept || late || loaded => match queued {
-                true => Self::Ethernet,
-                false => Self::General,
-            },
+            () if queued && (watches || kept || late || loaded) => Self::Ethernet,
             () if queued => Self::PlainEthernet,
+            () if watches || kept || late || told => Self::General,
+            () if loaded => Self::PlainLoaded,
             () => Self::Plain,
         }
     }

@@ -30,7 +30,7 @@ mod survey;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use machines::{Choice, Ethernet, EthernetVoq, General, Plain, PlainEthernet, Voq};
+use machines::{Choice, Ethernet, EthernetVoq, General, Plain, PlainEthernet, PlainLoaded, Voq};
 use model::Model;
 
 pub use footprint::Footprint;
@@ -213,6 +213,7 @@ impl Simulation {
         let what = (&self.spec, &self.model, from);
         match Choice::of(&self.model, self.spec.checks.dependencies, options.queued_outputs) {
             Choice::Plain => run::run::<Plain>(what, options, watch),
+            Choice::PlainLoaded => run::run::<PlainLoaded>(what, options, watch),
             Choice::General => run::run::<General>(what, options, watch),
             Choice::Voq => run::run::<Voq>(what, options, watch),
             Choice::PlainEthernet => run::run::<PlainEthernet>(what, options, watch),

@@ -54,6 +54,7 @@ impl<M: Machine> Partition<M> {
             self.path.core.sweep(!<M::Matching as Matching<M>>::VOQS);
             self.path.egress.sweep();
             self.path.control.sweep();
+            self.path.hosts.sweep();
         }
         while self.path.core.now < to {
             self.apply();

@@ -5,7 +5,11 @@
 //! 3.5: messages do not overtake.)
 
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+
+use super::lists::Lists;
+use crate::table::Table;
 
 /// Any source, or any tag.
 pub const ANY: u32 = u32::MAX;
@@ -49,6 +53,14 @@ pub struct Pattern {
     pub tag: u32,
 }
 
+impl Hash for Pattern {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let ends = u64::from(self.from) << 32 | u64::from(self.tag);
+        state.write_u64(ends ^ u64::from(self.context) << 16);
+    }
+}
+
 /// The beginning of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
@@ -87,17 +99,17 @@ struct Unexpected {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Matching {
     /// Receives without a message: their order, and who waits.
-    posted: BTreeMap<Pattern, VecDeque<(u32, Waiter)>>,
+    posted: Lists<Pattern, (u32, Waiter)>,
     /// Receives that were posted.
     posts: u32,
     /// Receives without a message that take more than one source or tag.
     wild: u32,
     /// Messages without a receive.
-    unexpected: BTreeMap<Pattern, VecDeque<Unexpected>>,
+    unexpected: Lists<Pattern, Unexpected>,
     /// Envelopes that were looked at.
     arrivals: u32,
     /// Number of the next envelope of each sender.
-    next: BTreeMap<u32, u32>,
+    next: Table<u32, u32>,
     /// Envelopes that came before an earlier one of their sender, and whether the message is whole.
     early: BTreeMap<(u32, u32), (Envelope, bool)>,
     /// Receives whose message is not whole, by its sender and number.
@@ -109,16 +121,13 @@ impl Matching {
     pub fn post(&mut self, pattern: Pattern, waiter: Waiter) -> Option<Event> {
         let order = self.posts;
         self.posts = self.posts.wrapping_add(1);
-        let Some(key) = self.first_unexpected(pattern) else {
+        let Some((key, Unexpected { sequence, request, whole, .. })) =
+            self.take_unexpected(pattern)
+        else {
             self.wild += u32::from(pattern.from == ANY || pattern.tag == ANY);
-            self.posted.entry(pattern).or_default().push_back((order, waiter));
+            self.posted.push(pattern, (order, waiter));
             return None;
         };
-        let queue = self.unexpected.get_mut(&key)?;
-        let Unexpected { sequence, request, whole, .. } = queue.pop_front()?;
-        if queue.is_empty() {
-            self.unexpected.remove(&key);
-        }
         if whole && !request {
             return Some(Event::Received(waiter));
         }
@@ -129,19 +138,19 @@ impl Matching {
     /// The beginning of a message has come, or all of it.
     pub fn envelope(&mut self, envelope: Envelope, whole: bool, mut tell: impl FnMut(Event)) {
         let from = envelope.key.from;
-        let next = *self.next.entry(from).or_default();
-        if envelope.sequence != next {
+        let next = self.next.entry(from).or_default();
+        if envelope.sequence != *next {
             self.early.insert((from, envelope.sequence), (envelope, whole));
             return;
         }
-        let mut current = Some((envelope, whole));
-        let mut sequence = next;
-        while let Some((envelope, whole)) = current {
+        *next = next.wrapping_add(1);
+        let mut sequence = *next;
+        self.look(envelope, whole).into_iter().for_each(&mut tell);
+        while let Some((envelope, whole)) = self.early.remove(&(from, sequence)) {
             self.look(envelope, whole).into_iter().for_each(&mut tell);
             sequence = sequence.wrapping_add(1);
-            current = self.early.remove(&(from, sequence));
+            self.next.insert(from, sequence);
         }
-        self.next.insert(from, sequence);
     }
 
     /// A message whose beginning has come is whole. What that leads to.
@@ -151,21 +160,17 @@ impl Matching {
         }
         if let Some((_, whole)) = self.early.get_mut(&(key.from, sequence)) {
             *whole = true;
-        } else if let Some(message) = self
-            .unexpected
-            .get_mut(&key)
-            .and_then(|queue| queue.iter_mut().find(|message| message.sequence == sequence))
+        } else if let Some(message) =
+            self.unexpected.find(key, |message| message.sequence == sequence)
         {
             message.whole = true;
         }
         None
     }
 
-    /// Receives that have no whole message, with who waits for each.
+    /// Receives that have no message, with who waits for each, in no order.
     pub fn waiting(&self) -> impl Iterator<Item = (Pattern, Waiter)> + '_ {
-        self.posted
-            .iter()
-            .flat_map(|(pattern, queue)| queue.iter().map(|(_, waiter)| (*pattern, *waiter)))
+        self.posted.all().map(|(pattern, (_, waiter))| (pattern, *waiter))
     }
 
     /// Receives whose message has begun to come, by its sender.
@@ -175,7 +180,7 @@ impl Matching {
 
     /// Messages that nobody has received.
     pub fn left(&self) -> usize {
-        self.unexpected.values().map(VecDeque::len).sum::<usize>() + self.early.len()
+        self.unexpected.all().count() + self.early.len()
     }
 
     /// An envelope, in the order of its sender.
@@ -191,45 +196,41 @@ impl Matching {
         let order = self.arrivals;
         self.arrivals = self.arrivals.wrapping_add(1);
         let message = Unexpected { order, sequence, request, whole };
-        self.unexpected.entry(key).or_default().push_back(message);
+        self.unexpected.push(key, message);
         None
     }
 
     /// Takes the first receive that a message fits.
     fn first_posted(&mut self, key: Pattern) -> Option<Waiter> {
+        if self.wild == 0 {
+            return self.posted.pop(key).map(|(_, waiter)| waiter);
+        }
         let patterns = [
             key,
             Pattern { tag: ANY, ..key },
             Pattern { from: ANY, ..key },
             Pattern { from: ANY, tag: ANY, ..key },
         ];
-        let looked_at = if self.wild > 0 { &patterns[..] } else { &patterns[..1] };
-        let first = |pattern: &&Pattern| self.posted.get(pattern)?.front().map(|(order, _)| *order);
-        let fitting = looked_at.iter().filter(|pattern| first(pattern).is_some());
-        let pattern = *fitting.min_by_key(first)?;
-        let queue = self.posted.get_mut(&pattern)?;
-        let (_, waiter) = queue.pop_front()?;
-        if queue.is_empty() {
-            self.posted.remove(&pattern);
-        }
+        let first = |pattern: &Pattern| self.posted.first(*pattern).map(|(order, _)| *order);
+        let fitting = patterns.into_iter().filter(|pattern| first(pattern).is_some());
+        let pattern = fitting.min_by_key(first)?;
         self.wild -= u32::from(pattern.from == ANY || pattern.tag == ANY);
-        Some(waiter)
+        self.posted.pop(pattern).map(|(_, waiter)| waiter)
     }
 
-    /// What the first message is that a receive could take.
-    fn first_unexpected(&self, pattern: Pattern) -> Option<Pattern> {
-        if pattern.from != ANY && pattern.tag != ANY {
-            return self.unexpected.contains_key(&pattern).then_some(pattern);
+    /// Takes the first message that fits a receive.
+    fn take_unexpected(&mut self, pattern: Pattern) -> Option<(Pattern, Unexpected)> {
+        let Pattern { context, from, tag } = pattern;
+        if from != ANY && tag != ANY {
+            return self.unexpected.pop(pattern).map(|message| (pattern, message));
         }
-        let least = Pattern { context: pattern.context, from: 0, tag: 0 };
-        let most = Pattern { context: pattern.context, from: ANY, tag: ANY };
         let fits = |key: &Pattern| {
-            [(pattern.from, key.from), (pattern.tag, key.tag)]
-                .iter()
-                .all(|(w, k)| *w == ANY || w == k)
+            key.context == context
+                && [(from, key.from), (tag, key.tag)].iter().all(|(w, k)| *w == ANY || w == k)
         };
-        let fitting = self.unexpected.range(least..=most).filter(|(key, _)| fits(key));
-        fitting.min_by_key(|(_, queue)| queue.front().map(|m| m.order)).map(|(key, _)| *key)
+        let fitting = self.unexpected.firsts().filter(|(key, _)| fits(key));
+        let (key, _) = fitting.min_by_key(|(_, message)| message.order)?;
+        self.unexpected.pop(key).map(|message| (key, message))
     }
 }
 

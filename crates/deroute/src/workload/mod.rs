@@ -6,7 +6,6 @@
 //! its number, so that thousands of ranks cost nothing but where each of them is. To add a step: a file, a variant
 //! in `spec.rs`, a line in [`steps::build`].
 
-mod assembly;
 mod bruck;
 mod collective;
 mod comms;
@@ -14,6 +13,7 @@ mod dissemination;
 mod exchange;
 mod flows;
 mod job;
+mod lists;
 pub(crate) mod matching;
 mod node;
 mod origin;
@@ -30,7 +30,6 @@ mod steps;
 mod trace;
 mod tree;
 
-pub(crate) use assembly::{Assembly, Placed};
 pub use flows::{Flow, Flows};
 pub use job::Job;
 pub use node::Node;

@@ -20,6 +20,7 @@ use super::Job;
 use super::matching::{Matching, Pattern, Waiter};
 use super::program::{Action, Then};
 use crate::ids::Cycle;
+use crate::table::Table;
 
 /// What is to be done in this cycle.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -39,7 +40,7 @@ pub struct Process {
     /// It has begun.
     begun: bool,
     /// Nodes that need more than has happened: how much more.
-    unmet: BTreeMap<u32, u32>,
+    unmet: Table<u32, u32>,
     todo: VecDeque<Todo>,
     /// What ends at which cycle.
     timers: BinaryHeap<Reverse<(Cycle, u32, Waiter)>>,
@@ -52,7 +53,7 @@ pub struct Process {
     /// Sends that wait until their receive is posted, by receiver and number: who waits, and their phits.
     asked: BTreeMap<(u32, u32), (Waiter, u32, Pattern)>,
     /// Messages to each rank.
-    sent: BTreeMap<u32, u32>,
+    sent: Table<u32, u32>,
     /// Nodes under way that hold the rank, by activity.
     active: [u32; Activity::COUNT],
     /// Cycles that it has spent with each activity.
@@ -80,7 +81,7 @@ impl Process {
             computed: 0,
             left: job.program.size(rank),
             begun: false,
-            unmet: BTreeMap::new(),
+            unmet: Table::default(),
             todo: VecDeque::new(),
             timers: BinaryHeap::from([Reverse((job.start, 0, Waiter::Start))]),
             timed: 0,
@@ -88,7 +89,7 @@ impl Process {
             calls: Calls::default(),
             matching: Matching::default(),
             asked: BTreeMap::new(),
-            sent: BTreeMap::new(),
+            sent: Table::default(),
             active: [0; Activity::COUNT],
             spent: [0; Activity::COUNT],
             since: job.start,
@@ -260,14 +261,16 @@ impl Process {
 
     /// Something that a node needs has happened.
     fn meet<S: Services>(&mut self, id: u32, site: &Site<'_, S>) {
-        let needs = || site.job.program.node(self.rank, id).needs;
-        let left = self.unmet.get(&id).copied().unwrap_or_else(needs).saturating_sub(1);
-        if left > 0 {
-            self.unmet.insert(id, left);
-        } else {
+        let needs = site.job.program.node(self.rank, id).needs;
+        if needs > 1 {
+            let left = self.unmet.entry(id).or_insert(needs);
+            *left -= 1;
+            if *left > 0 {
+                return;
+            }
             self.unmet.remove(&id);
-            self.todo.push_back(Todo::Begin(id));
         }
+        self.todo.push_back(Todo::Begin(id));
     }
 
     /// Has a stream compute, after what it does already; returns the cycle in which that ends.

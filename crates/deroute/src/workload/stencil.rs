@@ -110,12 +110,13 @@ impl Stencil {
         for (&width, step) in self.shape.iter().zip(way) {
             let coordinate = rest % width;
             rest /= width;
-            let moved = i64::from(coordinate) + i64::from(step);
-            let wrapped = moved.rem_euclid(i64::from(width));
-            if moved != wrapped && !self.periodic {
-                return None;
-            }
-            found += wrapped as u32 * stride;
+            let (edge, beyond) = if step < 0 { (0, width - 1) } else { (width - 1, 0) };
+            let moved = match coordinate == edge && step != 0 {
+                true if self.periodic => beyond,
+                true => return None,
+                false => coordinate.wrapping_add_signed(step),
+            };
+            found += moved * stride;
             stride *= width;
         }
         (found != rank).then_some(found)

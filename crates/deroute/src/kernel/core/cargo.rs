@@ -126,6 +126,11 @@ impl<T: Copy> Slab<T> {
         &mut self.slots[slot as usize]
     }
 
+    /// Something of each cache line, things by `word`.
+    pub(crate) fn lines(&self, word: impl Fn(&T) -> u32) -> impl Iterator<Item = u32> {
+        self.slots.iter().step_by((64 / size_of::<T>()).max(1)).map(word)
+    }
+
     /// Things in the pool.
     pub(crate) fn live(&self) -> u32 {
         (self.slots.len() - self.free.len()) as u32

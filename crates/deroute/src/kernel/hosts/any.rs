@@ -6,6 +6,7 @@ use super::{Entering, Entropies, Hosts, Receivers, open};
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
 use crate::kernel::core::cargo::{Cargo, Fragment, Notice, PartOf, Slab};
+use crate::kernel::core::fetch::touch;
 use crate::kernel::core::mail::Mail;
 use crate::kernel::core::packet::{NONE, Packet};
 use crate::kernel::extent::Extent;
@@ -16,8 +17,9 @@ use crate::probe::order::OrderRecord;
 use crate::probe::streams::StreamRecord;
 use crate::state::{State, state};
 
-/// Hosts that know of packets when they left, and where there is a workload, a stream or a notification all that their cargo says.
-pub(crate) struct AnyHosts {
+/// Hosts that know of packets when they left, and where there is a workload, a stream or a notification all that their
+/// cargo says. `TOLD` says that they may be told of packets that they sent.
+pub(crate) struct AnyHosts<const TOLD: bool> {
     loaded: Option<Box<Loaded>>,
 }
 
@@ -38,7 +40,6 @@ impl State for Loaded {
 
 impl Loaded {
     /// A packet reaches a host.
-    #[cold]
     fn unpack(
         &mut self,
         at: (u32, Cycle),
@@ -66,17 +67,17 @@ impl Loaded {
     }
 }
 
-impl State for AnyHosts {
+impl<const TOLD: bool> State for AnyHosts<TOLD> {
     state! { each loaded; }
 }
 
-impl Hosts for AnyHosts {
-    const NOTIFY: bool = true;
+impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
+    const NOTIFY: bool = TOLD;
     const RANKS: bool = true;
 
     fn new(model: &Model, horizon: Cycle, extent: &Extent) -> Self {
         let jobs = model.jobs.as_ref();
-        let interfaces = jobs.map(|jobs| Interfaces::new(jobs, horizon));
+        let interfaces = jobs.map(|jobs| Interfaces::new(jobs, horizon, model.nic_queue()));
         let streams = Streams::new(model, horizon, extent);
         if !model.loads_packets() {
             return Self { loaded: None };
@@ -85,6 +86,15 @@ impl Hosts for AnyHosts {
         let cargo = Slab::new();
         let loaded = Loaded { cargo, interfaces, streams, receivers, entropies };
         Self { loaded: Some(Box::new(loaded)) }
+    }
+
+    fn sweep(&self) {
+        let Some(Loaded { cargo, interfaces: Some(interfaces), .. }) = self.loaded.as_deref()
+        else {
+            return;
+        };
+        touch(cargo.lines(|cargo| cargo.injected));
+        interfaces.sweep();
     }
 
     fn add(&mut self, model: &Model, host: u32, id: HostId) -> Option<Cycle> {
@@ -108,16 +118,13 @@ impl Hosts for AnyHosts {
             return open::generate(core, host, || 0);
         };
         let Loaded { cargo, interfaces, .. } = &mut **loaded;
-        match interfaces {
-            Some(interfaces) if interfaces.of_host(host).is_some() => {
-                interfaces.step_rank(core, cargo, host)
-            }
-            _ => {
-                let source = core.hosts[host as usize].id;
-                let new = || cargo.insert(Cargo::new(source, PartOf::Traffic, 0));
-                open::generate(core, host, new)
-            }
+        if let Some(interfaces) = interfaces
+            && let Some(nic) = interfaces.of_host(host)
+        {
+            return interfaces.step(core, cargo, nic);
         }
+        let source = core.hosts[host as usize].id;
+        open::generate(core, host, || cargo.insert(Cargo::new(source, PartOf::Traffic, 0)))
     }
 
     #[inline(always)]
@@ -199,8 +206,10 @@ impl Hosts for AnyHosts {
 
     #[inline(always)]
     fn refill(&mut self, core: &mut Core, host: u32) {
-        if let Some(Loaded { interfaces: Some(interfaces), .. }) = self.loaded.as_deref_mut() {
-            interfaces.refill(core, host);
+        if let Some(Loaded { interfaces: Some(interfaces), .. }) = self.loaded.as_deref_mut()
+            && let Some(nic) = interfaces.of_host(host)
+        {
+            interfaces.refill(core, nic);
         }
     }
 

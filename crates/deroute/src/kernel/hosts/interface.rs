@@ -1,14 +1,16 @@
 //! The interface of a host: what its ranks have sent, and what has come for them.
 
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+
+use super::incoming::Incoming;
 
 use crate::ids::{Cycle, HostId};
 use crate::probe::messages::{Message, Record};
 use crate::queuing::Flows;
 use crate::workload::matching::{Pattern, Waiter};
 use crate::workload::process::{Descriptor, Kind, Process, Services};
-use crate::workload::{Assembly, Job, Seat};
+use crate::workload::{Job, Seat};
 
 /// A message that is being cut.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -45,15 +47,14 @@ pub(super) enum What {
 }
 
 impl News {
-    /// Its place in the order of all that is told in a cycle.
-    pub(super) fn place(&self) -> (u32, u32, u32, Kind, u32, Option<Waiter>) {
-        let (from, kind, sequence, waiter) = match self.what {
+    /// Its place in the order of all that its rank is told in a cycle.
+    pub(super) fn place(&self) -> (u32, Kind, u32, Option<Waiter>) {
+        match self.what {
             What::Begins { key, sequence } => (key.from, Kind::Eager, sequence, None),
             What::Arrives { kind, key, sequence, .. } => (key.from, kind, sequence, None),
             What::Left(waiter) => (u32::MAX, Kind::Data, 0, Some(waiter)),
             What::Passes => (u32::MAX, Kind::Data, 0, None),
-        };
-        (self.nic, self.worker, from, kind, sequence, waiter)
+        }
     }
 }
 
@@ -78,12 +79,18 @@ pub(crate) struct Interface {
     pub(super) serial: u32,
     /// Messages of a queue take turns, packet by packet.
     pub(super) turns: bool,
-    /// Messages that have arrived in part: receiver, sender, kind and number.
-    pub(super) incoming: BTreeMap<(u32, u32, Kind, u32), Assembly>,
+    /// Phits of the next packet of the first queue; none are as many as there are.
+    pub(super) first: u32,
+    /// Messages that have arrived in part.
+    pub(super) incoming: Incoming,
     /// Messages for ranks of the same host or node, and their job.
     pub(super) within: Vec<(u32, Descriptor)>,
-    /// Phits that wait for a packet before them.
-    pub(super) held: u32,
+    /// The seat of its first rank.
+    pub(super) seat: Seat,
+    /// A rank has been told something, and has not gone on since.
+    pub(super) told: bool,
+    /// First cycle in which a computation of a rank ends.
+    pub(super) wakes: Cycle,
     /// Cycle of the event that was scheduled last for the end of a computation.
     pub(super) timer: Cycle,
     /// The same where it is later than the timing wheel reaches.
@@ -102,32 +109,57 @@ impl Outgoing {
 }
 
 impl Interface {
-    /// The class of the message to cut a packet off: of those that are first in their class and whose next
+    /// The queue of the message to cut a packet off: of those that are first in their queue and whose next
     /// packet fits, the one that was sent first.
-    pub(super) fn next_class(&self, largest: u16, room: impl Fn(u8) -> u32) -> Option<u8> {
+    #[inline]
+    pub(super) fn next_queue(&self, largest: u16, room: impl Fn(u8) -> u32) -> Option<u8> {
+        if self.backlogs.len() == 1 {
+            return (self.first <= room(0)).then_some(0);
+        }
         let firsts =
             (0..).zip(&self.backlogs).filter_map(|(c, backlog)| Some((c, backlog.front()?)));
         let fitting = firsts.filter(|(class, next)| next.packet(largest) <= room(*class));
         fitting.min_by_key(|(_, next)| next.serial).map(|(class, _)| class)
     }
 
-    /// A packet of the first message of a class has been cut, and there is more of it: the next one has its turn,
-    /// where messages take turns.
-    pub(super) fn next_turn(&mut self, class: u8) {
-        let backlog = &mut self.backlogs[usize::from(class)];
-        if self.turns
+    /// Takes the next packet off the first message of a queue: the message as it was before, and the phits. Where messages
+    /// take turns, the next one has its turn, if there is more of this one.
+    #[inline]
+    pub(super) fn take(&mut self, queue: u8, largest: u16) -> Option<(Outgoing, u32)> {
+        let backlog = &mut self.backlogs[usize::from(queue)];
+        let next = backlog.front_mut()?;
+        let (message, size) = (*next, next.packet(largest));
+        next.cut += size;
+        if next.cut == message.descriptor.phits {
+            backlog.pop_front();
+        } else if self.turns
             && let Some(mut message) = backlog.pop_front()
         {
             message.serial = self.serial;
             self.serial = self.serial.wrapping_add(1);
             backlog.push_back(message);
         }
+        if queue == 0 {
+            self.first = backlog.front().map_or(u32::MAX, |next| next.packet(largest));
+        }
+        Some((message, size))
     }
 
     /// Which of its ranks this is.
+    #[inline]
     pub(super) fn worker(&self, rank: u32) -> u32 {
+        if self.seat.rank == rank {
+            return 0;
+        }
         let place = self.workers.iter().position(|worker| worker.seat.rank == rank);
         place.unwrap_or(0) as u32
+    }
+
+    /// The job of one of its ranks.
+    #[inline]
+    pub(super) fn job(&self, worker: u32) -> usize {
+        let seat = if worker == 0 { self.seat } else { self.workers[worker as usize].seat };
+        seat.job as usize
     }
 }
 
@@ -140,6 +172,9 @@ pub(super) struct SendQueues<'a> {
     pub(super) now: Cycle,
     pub(super) serial: &'a mut u32,
     pub(super) backlogs: &'a mut [VecDeque<Outgoing>],
+    pub(super) first: &'a mut u32,
+    /// Phits of the largest packet.
+    pub(super) packet: u16,
     pub(super) within: &'a mut Vec<(u32, Descriptor)>,
     pub(super) record: &'a mut Record,
 }
@@ -157,13 +192,12 @@ impl Services for SendQueues<'_> {
         let queue = self.flows.queue(service, (self.from, to), descriptor.key.tag);
         let (serial, issued) = (*self.serial, self.now);
         *self.serial = serial.wrapping_add(1);
-        self.backlogs[usize::from(queue)].push_back(Outgoing {
-            descriptor,
-            to,
-            cut: 0,
-            serial,
-            issued,
-        });
+        let backlog = &mut self.backlogs[usize::from(queue)];
+        let message = Outgoing { descriptor, to, cut: 0, serial, issued };
+        if queue == 0 && backlog.is_empty() {
+            *self.first = message.packet(self.packet);
+        }
+        backlog.push_back(message);
     }
 
     fn iteration(&mut self, iteration: u32) {

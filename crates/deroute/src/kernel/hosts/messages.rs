@@ -1,25 +1,26 @@
 //! Network interfaces of the hosts that run ranks: they cut messages into packets and put them
 //! together again.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::Entering;
-use super::interface::{Interface, News, Outgoing, SendQueues, What, Worker};
+use super::incoming::{Incoming, MessageId};
+use super::interface::{Interface, News, SendQueues, What, Worker};
 use super::later::{Item, Later};
 use super::scale_up::ScaleUp;
 use crate::ids::Cycle;
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::{Cargo, Fragment, PartOf, Slab};
-use crate::kernel::core::packet::{BufferId, NONE, Packet};
+use crate::kernel::core::cargo::{Cargo, Fragment, Slab};
+use crate::kernel::core::fetch::touch;
+use crate::kernel::core::packet::NONE;
 use crate::kernel::core::wheel::Wheel;
 use crate::kernel::model::Model;
 use crate::probe::collect::Delivery;
 use crate::probe::messages::{Message, Record};
-use crate::routing::Header;
 use crate::state::{State, state};
 use crate::workload::matching::Envelope;
-use crate::workload::process::{Descriptor, Kind, Process};
-use crate::workload::{Job, Jobs, Placed, Seat};
+use crate::workload::process::{Kind, Process};
+use crate::workload::{Job, Jobs, Seat};
 
 /// The interfaces of a partition.
 pub(crate) struct Interfaces {
@@ -28,10 +29,12 @@ pub(crate) struct Interfaces {
     of_hosts: Vec<u32>,
     /// What ranks are told.
     arrivals: Wheel<u32>,
-    news: Slab<News>,
-    later: Later,
-    /// What is due in a cycle, while it is looked at.
-    due: Vec<u32>,
+    pub(super) news: Slab<News>,
+    pub(super) later: Later,
+    /// Phits in an injection queue.
+    pub(super) queue: u32,
+    /// What is due in a cycle, while it is looked at: the rank, and the slot.
+    due: Vec<((u32, u32), u32)>,
     /// The networks within nodes, if there are nodes.
     pub(super) scale_up: Option<Box<ScaleUp>>,
     /// Which jobs have receives that take more than one source or tag.
@@ -41,22 +44,29 @@ pub(crate) struct Interfaces {
 }
 
 impl State for Interfaces {
-    state! { keep nics, arrivals, news, later, scale_up, records; leave of_hosts, due, wildcards; }
+    state! { keep nics, arrivals, news, later, scale_up, records; leave of_hosts, queue, due, wildcards; }
 }
 
 impl Interfaces {
-    pub(crate) fn new(jobs: &Jobs, horizon: Cycle) -> Self {
+    /// Those of a partition, with so many phits in an injection queue.
+    pub(crate) fn new(jobs: &Jobs, horizon: Cycle, queue: u32) -> Self {
         Self {
             nics: Vec::new(),
             of_hosts: Vec::new(),
             arrivals: Wheel::new(horizon),
             news: Slab::new(),
             later: Later::new(),
+            queue,
             due: Vec::new(),
             scale_up: jobs.node_latency().map(|_| Box::default()),
             wildcards: jobs.jobs.iter().map(|job| job.wildcards).collect(),
             records: jobs.jobs.iter().map(|job| Record::new(job.schedules.len())).collect(),
         }
+    }
+
+    /// Fetches what most packets need of interfaces.
+    pub(super) fn sweep(&self) {
+        touch(self.nics.iter().map(|nic| nic.refill_at ^ nic.host ^ nic.backlogs.len() as u32));
     }
 
     /// The interface of a host, if it runs a rank.
@@ -83,9 +93,12 @@ impl Interfaces {
             backlogs: (0..queues).map(|_| VecDeque::new()).collect(),
             serial: 0,
             turns: seats.iter().any(|seat| jobs.jobs[seat.job as usize].flows.is_some()),
-            incoming: BTreeMap::new(),
+            first: u32::MAX,
+            incoming: Incoming::default(),
             within: Vec::new(),
-            held: 0,
+            seat: seats[0],
+            told: false,
+            wakes: 0,
             timer: 0,
             later: 0,
             refill_at: 0,
@@ -94,14 +107,16 @@ impl Interfaces {
     }
 
     /// Has a rank do something. What it sends within its host is on its way then.
-    fn with<T>(
+    #[inline]
+    pub(super) fn with(
         &mut self,
         (index, worker): (u32, u32),
         (model, now): (&Model, Cycle),
-        act: impl FnOnce(&mut Process, &Job, &mut SendQueues<'_>) -> T,
-    ) -> Option<T> {
-        let jobs = model.jobs.as_ref()?;
+        act: impl FnOnce(&mut Process, &Job, &mut SendQueues<'_>),
+    ) {
+        let Some(jobs) = &model.jobs else { return };
         let nic = &mut self.nics[index as usize];
+        nic.told = true;
         let own = &mut nic.workers[worker as usize];
         let seat = own.seat;
         let job = &jobs.jobs[seat.job as usize];
@@ -114,16 +129,19 @@ impl Interfaces {
             now,
             serial: &mut nic.serial,
             backlogs: &mut nic.backlogs,
+            first: &mut nic.first,
+            packet: jobs.packet,
             within: &mut nic.within,
             record,
         };
-        let result = act(&mut own.process, job, &mut services);
+        act(&mut own.process, job, &mut services);
         if own.ended.is_none() && own.process.is_done() {
             own.ended = Some(now);
             record.end_rank(now, own.process.computed);
         }
-        self.deliver_within(index, jobs, now);
-        Some(result)
+        if !nic.within.is_empty() {
+            self.deliver_within(index, jobs, now);
+        }
     }
 
     pub(super) fn tell(&mut self, news: News, now: Cycle) {
@@ -162,30 +180,6 @@ impl Interfaces {
         self.announce(slot, at, now);
     }
 
-    /// Lets the ranks of a host go on. Returns the cycle of an event that is needed to end a computation, if the
-    /// timing wheel reaches so far.
-    fn work(&mut self, index: u32, model: &Model, now: Cycle, horizon: Cycle) -> Option<Cycle> {
-        for worker in 0..self.nics[index as usize].workers.len() as u32 {
-            let act = |process: &mut Process, job: &Job, services: &mut SendQueues<'_>| {
-                process.advance(job, now, services);
-            };
-            self.with((index, worker), (model, now), act);
-        }
-        let nic = &mut self.nics[index as usize];
-        let at = nic.workers.iter().filter_map(|worker| worker.process.next_timer()).min()?;
-        let far = at - now > horizon;
-        let known = if far { &mut nic.later } else { &mut nic.timer };
-        if *known > now && *known <= at {
-            return None;
-        }
-        *known = at;
-        if far {
-            self.later.add(at, Item::Host(nic.host));
-            return None;
-        }
-        Some(at)
-    }
-
     /// Takes a packet of a message off the network; its last phit is consumed in the cycle before
     /// `delivered`. Packets come in the order in which they are consumed.
     pub(super) fn accept(
@@ -198,36 +192,26 @@ impl Interfaces {
         let Fragment { kind, to, key, sequence, offset, length, .. } = *fragment;
         let nic = &mut self.nics[index as usize];
         let worker = nic.worker(to);
-        let job = nic.workers[worker as usize].seat.job as usize;
+        let job = nic.job(worker);
         let record = &mut self.records[job];
         let size = u32::from(packet.size);
         record.packets += 1;
         record.arrived_phits += u64::from(size);
         let at = packet.delivered;
-        // Only a receive that takes several senders asks which message began first.
-        let early = kind == Kind::Eager && self.wildcards[job];
         let mut begun = false;
         if size < length {
-            let place = (to, key.from, kind, sequence);
-            begun = early;
-            let is_first = !nic.incoming.contains_key(&place);
-            let assembly = nic.incoming.entry(place).or_default();
-            match assembly.place(offset, size) {
-                Placed::Held => {
-                    nic.held += size;
-                    record.hold(nic.held);
-                }
-                Placed::InOrder { released } => nic.held -= released,
+            let id = MessageId { to, from: key.from, kind, sequence };
+            let placed = nic.incoming.place(id, (offset, size), length);
+            if let Some(held) = placed.held {
+                record.hold(held);
             }
-            let whole = assembly.ready() == length;
-            if whole {
-                nic.incoming.remove(&place);
-            }
-            if early && is_first {
+            // Only a receive that takes several senders asks which message began first.
+            begun = kind == Kind::Eager && self.wildcards[job];
+            if begun && placed.first {
                 let what = What::Begins { key, sequence };
                 self.tell(News { nic: index, worker, at, what }, now);
             }
-            if !whole {
+            if !placed.whole {
                 return;
             }
         }
@@ -237,7 +221,6 @@ impl Interfaces {
     }
 
     /// What ranks are told in this cycle.
-    #[cold]
     pub(super) fn apply_messages(
         &mut self,
         core: &mut Core,
@@ -251,19 +234,23 @@ impl Interfaces {
         }
         let mut due = std::mem::take(&mut self.due);
         while let Some(events) = self.arrivals.take(now) {
-            due.extend_from_slice(self.arrivals.events(events));
+            let Self { arrivals, news, .. } = &*self;
+            let rank = |slot| (news.get(slot).nic, news.get(slot).worker);
+            due.extend(arrivals.events(events).iter().map(|slot| (rank(*slot), *slot)));
             self.arrivals.done(events);
         }
         // What else happens in this cycle, at other hosts, does not change the order of what a rank hears.
-        due.sort_unstable_by_key(|slot| self.news.get(*slot).place());
-        for slot in due.drain(..) {
+        due.sort_unstable();
+        for same in due.chunk_by_mut(|one, next| one.0 == next.0).filter(|same| same.len() > 1) {
+            same.sort_unstable_by_key(|(_, slot)| self.news.get(*slot).place());
+        }
+        for (_, slot) in due.drain(..) {
             let news = self.news.remove(slot);
             if matches!(news.what, What::Passes) {
                 continue;
             }
             self.hear(&news, &core.model, now);
-            let host = self.nics[news.nic as usize].host;
-            entering.extend(self.step_rank(core, cargo, host));
+            entering.extend(self.step(core, cargo, news.nic));
         }
         self.due = due;
     }
@@ -303,86 +290,5 @@ impl Interfaces {
                 }
             }
         });
-    }
-
-    /// Lets the ranks of a host go on, and cuts a packet.
-    #[cold]
-    pub(super) fn step_rank(
-        &mut self,
-        core: &mut Core,
-        cargo: &mut Slab<Cargo>,
-        host: u32,
-    ) -> Option<Entering> {
-        let nic = self.of_host(host)?;
-        if let Some(at) = self.work(nic, &core.model, core.now, core.generations.horizon()) {
-            core.generations.push(at, host);
-        }
-        if self.scale_up.is_some() {
-            self.send_within_nodes(core);
-        }
-        let packet = self.cut(core, cargo, host);
-        self.refill(core, host);
-        packet
-    }
-
-    /// Cuts the next packet of a host, if its injection queue has room for it: at most one a cycle, so
-    /// that no two arrive at their router at once.
-    fn cut(&mut self, core: &mut Core, cargo: &mut Slab<Cargo>, host: u32) -> Option<Entering> {
-        let index = self.of_host(host)?;
-        let Core { model, hosts, queued, collector, now, .. } = core;
-        let jobs = model.jobs.as_ref()?;
-        let (nic, host) = (&mut self.nics[index as usize], &mut hosts[host as usize]);
-        if nic.next_cut > *now {
-            return None;
-        }
-        let room = |class| model.nic_queue() - host.queued(queued, class);
-        let class = nic.next_class(jobs.packet, room)?;
-        let backlog = &mut nic.backlogs[usize::from(class)];
-        let next = backlog.front_mut()?;
-        let size = next.packet(jobs.packet);
-        let Outgoing { descriptor, to, cut: offset, issued, .. } = *next;
-        let Descriptor { to: rank, key, kind, sequence, phits: length, left } = descriptor;
-        next.cut += size;
-        nic.next_cut = *now + 1;
-        let mut told = NONE;
-        if next.cut == length {
-            backlog.pop_front();
-            if let Some(waiter) = left {
-                let worker = nic.worker(key.from);
-                let what = What::Left(waiter);
-                told = self.news.insert(News { nic: index, worker, at: Cycle::MAX, what });
-            }
-        } else {
-            nic.next_turn(class);
-        }
-        let part_of =
-            PartOf::Message(Fragment { kind, to: rank, key, sequence, offset, length, left: told });
-        *host.queued_mut(queued, class) += size;
-        collector.generated += 1;
-        let phits = u64::from(collector.covers(*now)) * u64::from(size);
-        collector.attempted_phits += phits;
-        collector.generated_phits += phits;
-        let (router, port) = model.topology.home_of(to);
-        let packet = Packet {
-            generated: issued,
-            host_word: cargo.insert(Cargo::new(host.id, part_of, model.host_latency)),
-            header: Header::new(router),
-            port,
-            size: size as u16,
-        };
-        Some((packet, BufferId::new(host.port, class)))
-    }
-
-    /// Sees to it that a packet is cut in the next cycle, if there is one and room for it.
-    #[cold]
-    pub(super) fn refill(&mut self, core: &mut Core, host: u32) {
-        let Core { model, hosts, queued, generations, now, .. } = core;
-        let (Some(nic), Some(jobs)) = (self.of_host(host), &model.jobs) else { return };
-        let (state, nic, soon) = (&hosts[host as usize], &mut self.nics[nic as usize], *now + 1);
-        let room = |class| model.nic_queue() - state.queued(queued, class);
-        if nic.refill_at != soon && nic.next_class(jobs.packet, room).is_some() {
-            nic.refill_at = soon;
-            generations.push(soon, host);
-        }
     }
 }

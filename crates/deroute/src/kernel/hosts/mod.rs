@@ -1,7 +1,9 @@
 //! Hosts: where packets are generated, and where they end.
 
 mod any;
+mod cutting;
 mod entropies;
+mod incoming;
 mod interface;
 mod later;
 mod messages;
@@ -46,6 +48,10 @@ pub(crate) trait Hosts: State + Sized + Send {
 
     /// None yet of those of an extent; their events are at most `horizon` cycles ahead.
     fn new(model: &Model, horizon: Cycle, extent: &Extent) -> Self;
+
+    /// Fetches what hosts have, which other partitions have driven out of the cache.
+    #[inline(always)]
+    fn sweep(&self) {}
 
     /// Adds a host, by its index in `Core::hosts`. Returns the cycle in which it begins, if that is not the one of
     /// its first packet.

@@ -1,7 +1,6 @@
 //! Receiving hosts: in which order packets arrive, and, where they put them in order, what waits for that.
 
-use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,30 +8,10 @@ use crate::ids::Cycle;
 use crate::kernel::core::cargo::Numbered;
 use crate::probe::collect::Delivery;
 use crate::probe::order::{Arrival, OrderRecord};
-use crate::rng::mix;
+use crate::table::{self, Table};
 
 /// Stream, source, and destination by its index.
 type Way = (u32, u32, u32);
-
-/// Spreads ways over a table, the same way in every run.
-#[derive(Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u32((*byte).into()));
-    }
-
-    #[inline]
-    fn write_u32(&mut self, part: u32) {
-        self.0 = mix(self.0 ^ u64::from(part));
-    }
-
-    #[inline]
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
 
 /// A packet that has arrived.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -74,7 +53,7 @@ struct Buffer {
 #[derive(Serialize, Deserialize)]
 pub(super) struct Order {
     /// Number after that of the latest packet that has arrived, where nobody puts them in order.
-    latest: HashMap<Way, u32, BuildHasherDefault<Spread>>,
+    latest: Table<Way, u32>,
     courses: BTreeMap<Way, Course>,
     /// Phits that a host can hold, if hosts put packets in order.
     limit: Option<u32>,
@@ -86,7 +65,7 @@ impl Order {
     /// For so many hosts, which hold so many phits each if they put packets in order.
     pub(super) fn new(hosts: usize, limit: Option<u32>) -> Self {
         let buffers = vec![Buffer::default(); if limit.is_some() { hosts } else { 0 }];
-        let (latest, courses) = (HashMap::default(), BTreeMap::new());
+        let (latest, courses) = (Table::default(), BTreeMap::new());
         Self { latest, courses, limit, buffers, record: OrderRecord::default() }
     }
 
@@ -100,8 +79,7 @@ impl Order {
         match limit {
             // The nodes of a tree may be half full.
             Some(_) => 2 * ways * (size_of::<(Way, Course)>() as u64 + 4),
-            // A table that has grown is seven sixteenths full, and has a byte more for each place.
-            None => ways * 16 / 7 * (size_of::<(Way, u32)>() as u64 + 1),
+            None => table::most_bytes::<Way, u32>(ways),
         }
     }
 

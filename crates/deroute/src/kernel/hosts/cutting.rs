@@ -1,0 +1,122 @@
+//! How interfaces cut messages into packets, one by one.
+
+use super::Entering;
+use super::interface::{News, Outgoing, SendQueues, What};
+use super::later::Item;
+use super::messages::Interfaces;
+use crate::ids::Cycle;
+use crate::kernel::core::Core;
+use crate::kernel::core::cargo::{Cargo, Fragment, PartOf, Slab};
+use crate::kernel::core::packet::{BufferId, NONE, Packet};
+use crate::kernel::model::Model;
+use crate::routing::Header;
+use crate::workload::Job;
+use crate::workload::process::{Descriptor, Process};
+
+impl Interfaces {
+    /// Lets the ranks of a host go on, if they can, and cuts a packet.
+    pub(super) fn step(
+        &mut self,
+        core: &mut Core,
+        cargo: &mut Slab<Cargo>,
+        index: u32,
+    ) -> Option<Entering> {
+        let nic = &self.nics[index as usize];
+        if nic.told || nic.wakes <= core.now {
+            let host = nic.host;
+            if let Some(at) = self.work(index, &core.model, core.now, core.generations.horizon()) {
+                core.generations.push(at, host);
+            }
+            if self.scale_up.is_some() {
+                self.send_within_nodes(core);
+            }
+        }
+        let packet = self.cut(core, cargo, index);
+        self.refill(core, index);
+        packet
+    }
+
+    /// Lets the ranks of a host go on. Returns the cycle of an event that is needed to end a computation, if the
+    /// timing wheel reaches so far.
+    fn work(&mut self, index: u32, model: &Model, now: Cycle, horizon: Cycle) -> Option<Cycle> {
+        for worker in 0..self.nics[index as usize].workers.len() as u32 {
+            let act = |process: &mut Process, job: &Job, services: &mut SendQueues<'_>| {
+                process.advance(job, now, services);
+            };
+            self.with((index, worker), (model, now), act);
+        }
+        let nic = &mut self.nics[index as usize];
+        nic.told = false;
+        let at = nic.workers.iter().filter_map(|worker| worker.process.next_timer()).min();
+        nic.wakes = at.unwrap_or(Cycle::MAX);
+        let at = at?;
+        let far = at - now > horizon;
+        let known = if far { &mut nic.later } else { &mut nic.timer };
+        if *known > now && *known <= at {
+            return None;
+        }
+        *known = at;
+        if far {
+            self.later.add(at, Item::Host(nic.host));
+            return None;
+        }
+        Some(at)
+    }
+
+    /// Cuts the next packet of a host, if its injection queue has room for it: at most one a cycle, so
+    /// that no two arrive at their router at once.
+    fn cut(&mut self, core: &mut Core, cargo: &mut Slab<Cargo>, index: u32) -> Option<Entering> {
+        let Core { model, hosts, queued, collector, now, .. } = core;
+        let largest = model.jobs.as_ref()?.packet;
+        let nic = &mut self.nics[index as usize];
+        let host = &mut hosts[nic.host as usize];
+        if nic.next_cut > *now {
+            return None;
+        }
+        let queue = nic.next_queue(largest, |queue| self.queue - host.queued(queued, queue))?;
+        let (message, size) = nic.take(queue, largest)?;
+        nic.next_cut = *now + 1;
+        let Outgoing { descriptor, to, cut: offset, issued, .. } = message;
+        let Descriptor { to: rank, key, kind, sequence, phits: length, left } = descriptor;
+        let mut told = NONE;
+        if offset + size == length
+            && let Some(waiter) = left
+        {
+            let (worker, what) = (nic.worker(key.from), What::Left(waiter));
+            told = self.news.insert(News { nic: index, worker, at: Cycle::MAX, what });
+        }
+        let part_of =
+            PartOf::Message(Fragment { kind, to: rank, key, sequence, offset, length, left: told });
+        *host.queued_mut(queued, queue) += size;
+        collector.generated += 1;
+        let phits = u64::from(collector.covers(*now)) * u64::from(size);
+        collector.attempted_phits += phits;
+        collector.generated_phits += phits;
+        let (router, port) = model.topology.home_of(to);
+        let packet = Packet {
+            generated: issued,
+            host_word: cargo.insert(Cargo::new(host.id, part_of, model.host_latency)),
+            header: Header::new(router),
+            port,
+            size: size as u16,
+        };
+        Some((packet, BufferId::new(host.port, queue)))
+    }
+
+    /// Sees to it that a packet is cut in the next cycle, if there is one and room for it.
+    #[inline]
+    pub(super) fn refill(&mut self, core: &mut Core, index: u32) {
+        let Core { model, hosts, queued, generations, now, .. } = core;
+        let Some(jobs) = &model.jobs else { return };
+        let (nic, soon) = (&mut self.nics[index as usize], *now + 1);
+        if nic.refill_at == soon {
+            return;
+        }
+        let host = &hosts[nic.host as usize];
+        let room = |queue| self.queue - host.queued(queued, queue);
+        if nic.next_queue(jobs.packet, room).is_some() {
+            nic.refill_at = soon;
+            generations.push(soon, nic.host);
+        }
+    }
+}
