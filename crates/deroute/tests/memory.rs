@@ -143,6 +143,15 @@ fn notified(spec: Spec) -> Spec {
     })
 }
 
+/// The same with windows that follow acknowledgements.
+fn windowed(spec: Spec) -> Spec {
+    with(notified(spec), |spec| {
+        spec.network.congestion_point = Some(value("{ ecn = { kmin = 10, kmax = 40 } }"));
+        spec.network.nic.notification_point = Some(value("{ acknowledgement = {} }"));
+        spec.network.nic.reaction_point = Some(value("{ nscc = { base_rtt = 200 } }"));
+    })
+}
+
 /// Networks of every kind, with everything that a run may keep for each port, VC or host.
 fn networks() -> Vec<(String, Spec)> {
     let minimal = "{ minimal = {} }";
@@ -211,6 +220,7 @@ fn networks() -> Vec<(String, Spec)> {
     networks.push(("notifications".to_owned(), notified(dragonfly(3, minimal))));
     networks.push(("notifications in a fat tree".to_owned(), notified(network(TREE, 2, minimal))));
     networks.extend(probed(workload(2)));
+    networks.push(("windows".to_owned(), windowed(dragonfly(3, minimal))));
     networks
 }
 

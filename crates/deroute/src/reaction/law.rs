@@ -2,6 +2,8 @@
 
 use super::alpha::{DcqcnLimiter, DcqcnPlan};
 use super::limiter::{Limiter, LimiterPlan};
+use super::nscc::{NsccPlan, NsccWindow};
+use super::swift::{SwiftPlan, SwiftWindow};
 use crate::ids::Cycle;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,10 @@ pub(crate) enum Law {
     Dcqcn(DcqcnPlan),
     /// So many phits at once.
     Window(u32),
+    /// Swift.
+    Swift(SwiftPlan),
+    /// NSCC.
+    Nscc(NsccPlan),
 }
 
 /// What a flow may send: how fast, and how much at once.
@@ -25,6 +31,10 @@ pub(crate) enum Limit {
     Dcqcn(DcqcnLimiter),
     /// So many phits at once.
     Window(u32),
+    /// Swift.
+    Swift(SwiftWindow),
+    /// NSCC.
+    Nscc(NsccWindow),
 }
 
 /// What a host hears of the packets of a flow.
@@ -45,12 +55,39 @@ pub(crate) struct Receipt {
     /// When it left its host.
     pub(crate) left: Cycle,
     pub(crate) marked: bool,
+    /// Links between switches on its way.
+    pub(crate) hops: u8,
+}
+
+/// An acknowledgement, and what its host makes of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Acknowledged {
+    pub(crate) receipt: Receipt,
+    /// Phits that have come since what was heard before, and those that are still under way.
+    pub(crate) newly: f64,
+    pub(crate) under_way: f64,
+    /// The cycle in which it is heard.
+    pub(crate) now: f64,
+}
+
+impl Acknowledged {
+    /// Cycles from the first phit of the packet to the last one of its acknowledgement.
+    pub(crate) fn round_trip(&self) -> f64 {
+        self.now - f64::from(self.receipt.left)
+    }
+
+    /// One of a packet of so many phits, unmarked, that left in a cycle, heard in another.
+    #[cfg(test)]
+    pub(super) fn of(phits: u16, left: Cycle, now: f64) -> Self {
+        let receipt = Receipt { phits, come: phits.into(), left, marked: false, hops: 0 };
+        Self { receipt, newly: phits.into(), under_way: 0.0, now }
+    }
 }
 
 impl Law {
     /// A flow is limited from its first packet on, and not only after it has been told something.
     pub(crate) fn from_start(&self) -> bool {
-        matches!(self, Self::Window(_))
+        matches!(self, Self::Window(_) | Self::Swift(_) | Self::Nscc(_))
     }
 
     /// That of a flow which has been told nothing.
@@ -59,19 +96,27 @@ impl Law {
             Self::Qcn(plan) => Limit::Qcn(Limiter::new(plan)),
             Self::Dcqcn(plan) => Limit::Dcqcn(DcqcnLimiter::new(plan)),
             Self::Window(phits) => Limit::Window(*phits),
+            Self::Swift(plan) => Limit::Swift(plan.begin()),
+            Self::Nscc(plan) => Limit::Nscc(plan.begin()),
         }
     }
 
-    /// A host hears of the flow. Returns how long a cycle is that begins now, if one does.
-    pub(crate) fn hear(&self, limit: &mut Limit, report: Report, now: Cycle) -> Option<f64> {
-        match (self, limit, report) {
-            (Self::Qcn(plan), Limit::Qcn(limiter), Report::Feedback(feedback)) => {
-                Some(limiter.cut(plan, feedback))
-            }
-            (Self::Dcqcn(plan), Limit::Dcqcn(limiter), Report::Feedback(_)) => {
-                Some(limiter.cut(plan, now.into()))
-            }
+    /// A host hears that a queue was too long by some feedback. Returns how long a cycle is that begins now, if one
+    /// does.
+    pub(crate) fn cut(&self, limit: &mut Limit, feedback: u8, now: Cycle) -> Option<f64> {
+        match (self, limit) {
+            (Self::Qcn(plan), Limit::Qcn(limiter)) => Some(limiter.cut(plan, feedback)),
+            (Self::Dcqcn(plan), Limit::Dcqcn(limiter)) => Some(limiter.cut(plan, now.into())),
             _ => None,
+        }
+    }
+
+    /// A host hears that a packet has come.
+    pub(crate) fn acknowledge(&self, limit: &mut Limit, heard: &Acknowledged) {
+        match (self, limit) {
+            (Self::Swift(plan), Limit::Swift(own)) => plan.hear(own, heard),
+            (Self::Nscc(plan), Limit::Nscc(own)) => plan.hear(own, heard),
+            _ => {}
         }
     }
 
@@ -102,7 +147,8 @@ impl Limit {
         match self {
             Self::Qcn(limiter) => limiter.rate(),
             Self::Dcqcn(limiter) => limiter.rate(),
-            Self::Window(_) => 1.0,
+            Self::Swift(own) => own.rate,
+            Self::Window(_) | Self::Nscc(_) => 1.0,
         }
     }
 
@@ -111,6 +157,8 @@ impl Limit {
         match self {
             Self::Qcn(_) | Self::Dcqcn(_) => None,
             Self::Window(phits) => Some((*phits).into()),
+            Self::Swift(own) => Some(own.window),
+            Self::Nscc(own) => Some(own.window),
         }
     }
 
@@ -119,7 +167,7 @@ impl Limit {
         match self {
             Self::Qcn(limiter) => limiter.is_over(),
             Self::Dcqcn(limiter) => limiter.is_over(),
-            Self::Window(_) => false,
+            Self::Window(_) | Self::Swift(_) | Self::Nscc(_) => false,
         }
     }
 }

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use alpha::DcqcnPlan;
-pub(crate) use law::{Law, Limit, Receipt, Report};
+pub(crate) use law::{Acknowledged, Law, Limit, Receipt, Report};
 pub(crate) use limiter::LimiterPlan;
 pub(crate) use qcn::FlowKey;
 
@@ -45,6 +45,8 @@ pub(crate) struct Setting {
     pub(crate) largest: u16,
     /// What finds no room on some link is lost.
     pub(crate) lossy: bool,
+    /// Switches mark packets.
+    pub(crate) marks: bool,
 }
 
 impl ReactionPlan {
@@ -109,6 +111,15 @@ impl Setting {
         Ok(())
     }
 
+    /// Asks for marks.
+    fn marked(&self, path: &str) -> Result<(), SpecError> {
+        if self.marks {
+            return Ok(());
+        }
+        let message = "no packet would ever be marked";
+        Err(SpecError::new(path, message).choices(["network.congestion_point.ecn"]))
+    }
+
     /// Phits of a window, which holds a packet.
     fn window(&self, path: &str, size: &Quantity) -> Result<u32, SpecError> {
         let phits = self.scale.phits_down(path, size)?;
@@ -134,6 +145,22 @@ impl Setting {
     }
 }
 
+/// A number above 0.
+fn positive(path: &str, value: f64) -> Result<f64, SpecError> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(value);
+    }
+    Err(SpecError::new(path, format!("{value} is no step")).choices(["a number above 0"]))
+}
+
+/// A share that is not 0.
+fn share(path: &str, value: f64) -> Result<f64, SpecError> {
+    if value > 0.0 && value <= 1.0 {
+        return Ok(value);
+    }
+    Err(SpecError::new(path, format!("{value} is no share")).choices(["above 0, up to 1"]))
+}
+
 catalogue! {
     /// What a host sends after what it has been told.
     enum ReactionPoint;
@@ -150,4 +177,8 @@ catalogue! {
     Dcqcn => dcqcn::DcqcnSpec,
     /// A window of a fixed size for each destination, opened by acknowledgements.
     Window => window::WindowSpec,
+    /// Swift: a window that follows the delay of acknowledgements.
+    Swift => swift::SwiftSpec,
+    /// NSCC of Ultra Ethernet: a window that follows delay and marks.
+    Nscc => nscc::NsccSpec,
 }

@@ -3,3 +3,4 @@
 pub use super::ReactionPoint;
 pub use super::parameters::*;
 pub use super::qcn::{FlowKey, Follows};
+pub use super::swift::FlowScaling;

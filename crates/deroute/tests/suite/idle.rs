@@ -146,7 +146,7 @@ fn with_credits() {
     all_same(40, &parts, test);
 }
 
-/// Tells sources of congestion, in one of four ways or in none.
+/// Tells sources of congestion, in one of five ways or in none.
 fn tell(spec: &mut Spec, told: usize) {
     if told > 0 {
         spec.network.classes = value("{ count = 2 }");
@@ -171,17 +171,23 @@ fn tell(spec: &mut Spec, told: usize) {
             nic.entropy = Some(value("{ reps = {} }"));
             spec.routing = value("{ up_oblivious = {} }");
         }
+        5 => {
+            spec.network.congestion_point = Some(value("{ ecn = { kmin = 8, kmax = 60 } }"));
+            let point = "{ acknowledgement = { notifications = { size = 2 } } }";
+            nic.notification_point = Some(value(point));
+            nic.reaction_point = Some(value("{ nscc = { base_rtt = 100 } }"));
+        }
         _ => {}
     }
 }
 
-/// Pauses, congestion points, rate limiters with timers, recycled entropies, links that break frames.
+/// Pauses, congestion points, rate limiters with timers, windows, recycled entropies, links that break frames.
 #[test]
 fn with_ethernet() {
     let parts = (
         workloads(),
         (any::<Index>(), select(&HOLDING_SWITCHES[..]), select(&PAUSES[..4])),
-        (0..5_usize, any::<bool>(), 0..30_usize),
+        (0..6_usize, any::<bool>(), 0..30_usize),
         (1..9_usize, 1..3_usize),
     );
     let test = |(workload, (routing, switch, pauses), told, divided): WithEthernet| {

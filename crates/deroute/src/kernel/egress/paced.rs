@@ -7,7 +7,7 @@ use crate::ids::Cycle;
 use crate::kernel::core::Core;
 use crate::kernel::core::packet::NONE;
 use crate::probe::limits::LimitRecord;
-use crate::reaction::{Limit, Report};
+use crate::reaction::{Acknowledged, Limit, Receipt};
 use crate::rng::Stream;
 
 /// What has a limit: a queue of a host, and router and port of the destination if these matter.
@@ -152,13 +152,13 @@ impl Flow {
         self.sent = self.sent.wrapping_add(size.into());
     }
 
-    /// The host hears what has come. Reports may overtake each other.
-    pub(super) fn comes(&mut self, report: &Report) {
-        if let Report::Received(receipt) = report
-            && receipt.come.wrapping_sub(self.come) <= self.under_way()
-        {
-            self.come = receipt.come;
-        }
+    /// The host hears of a packet and how much has come. Reports may overtake each other.
+    pub(super) fn comes(&mut self, receipt: Receipt, now: Cycle) -> Acknowledged {
+        let newly = receipt.come.wrapping_sub(self.come);
+        let newly = if newly <= self.under_way() { newly } else { 0 };
+        self.come = self.come.wrapping_add(newly);
+        let (newly, under_way) = (f64::from(newly), f64::from(self.under_way()));
+        Acknowledged { receipt, newly, under_way, now: now.into() }
     }
 
     pub(super) fn add(&mut self, core: &mut Core, packet: u32) {

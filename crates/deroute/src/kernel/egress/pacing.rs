@@ -236,16 +236,21 @@ impl Pacing {
         }
         let own = &mut self.hosts[host as usize];
         let Some(flow) = own.flows.get_mut(&id) else { return };
-        let before = (flow.limit.rate(), flow.limit.window());
-        flow.comes(&report);
-        let length = self.plan.law.hear(&mut flow.limit, report, core.now);
-        match report {
-            Report::Received(_) => self.record.follow(before, &flow.limit),
-            Report::Feedback(_) => {
+        let length = match report {
+            Report::Received(receipt) => {
+                let before = (flow.limit.rate(), flow.limit.window());
+                let heard = flow.comes(receipt, core.now);
+                self.plan.law.acknowledge(&mut flow.limit, &heard);
+                self.record.follow(before, &flow.limit);
+                None
+            }
+            Report::Feedback(feedback) => {
+                let length = self.plan.law.cut(&mut flow.limit, feedback, core.now);
                 self.record.cuts += 1;
                 self.record.note(&flow.limit);
+                length
             }
-        }
+        };
         if let Some(length) = length {
             own.timers += 1;
             flow.timer = own.timers;

@@ -77,8 +77,9 @@ impl Receivers {
                     *count = count.wrapping_add(come);
                     come = *count;
                 }
-                let (phits, marked) = (packet.size, packet.marked);
-                Told::Received { entropy, receipt: Receipt { phits, come, left: injected, marked } }
+                let Delivery { size: phits, marked, hops, .. } = *packet;
+                let receipt = Receipt { phits, come, left: injected, marked, hops };
+                Told::Received { entropy, receipt }
             }
             Tells::Marks(_) if !packet.marked => return,
             Tells::Marks(interval) => {

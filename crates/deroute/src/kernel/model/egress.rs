@@ -106,6 +106,7 @@ impl EgressModel {
             endpoints: congestion_point.as_ref().is_some_and(CongestionPlan::tells_of_endpoints),
             largest,
             lossy: pause.is_some_and(Pauses::lossy),
+            marks: matches!(congestion_point, Some(CongestionPlan::Mark(_))),
         };
         let point = network.nic.reaction_point.as_ref();
         let reaction_point = point.map(|point| reaction::build(point, &setting)).transpose()?;

@@ -130,9 +130,83 @@ fn dcqcn() {
     ]);
 }
 
+const ACKS: (&str, &str) = (POINT, "{ acknowledgement = {} }");
+
+/// Windows that follow delays.
+#[test]
+fn swift_and_nscc() {
+    const GUARDED: (&str, &str) = (
+        "network.nic",
+        "{ latency = 3, link = { buffer = 900, flow_control = { pfc = { response = 0 } } } }",
+    );
+    const SWIFT: &str = "network.nic.reaction_point.swift";
+    const NSCC: &str = "network.nic.reaction_point.nscc";
+    let keys = |changed: &str, to: &str| {
+        let all = [
+            ("target", "90"),
+            ("increase", "1.0"),
+            ("decrease", "0.8"),
+            ("most_cut", "0.5"),
+            ("least_window", "2"),
+            ("largest_window", "80"),
+        ];
+        let one = |(key, value): (&str, &str)| {
+            format!("{key} = {}", if key == changed { to } else { value })
+        };
+        let own = all.map(one).join(", ");
+        let more = all.iter().all(|(key, _)| *key != changed) && !changed.is_empty();
+        if more { format!("{{ {own}, {changed} = {to} }}") } else { format!("{{ {own} }}") }
+    };
+    let rows: [(&str, &str, &str, &[&str]); 9] = [
+        ("target", "0", "target", &["0 cycles"]),
+        ("increase", "0.0", "increase", &["0 is no step", "above 0"]),
+        ("decrease", "1.5", "decrease", &["1.5 is no share", "up to 1"]),
+        ("most_cut", "0.0", "most_cut", &["0 is no share"]),
+        ("largest_window", "3", "largest_window", &["3 phits hold no packet"]),
+        ("least_window", "0", "least_window", &["0 phits are no smallest window", "1 to"]),
+        ("least_window", "90", "least_window", &["90 phits", "the largest, 80"]),
+        ("hop", "'fast'", "hop", &["fast"]),
+        (
+            "flow_scaling",
+            "{ range = 9, least = 2.0, most = 1.0 }",
+            "flow_scaling",
+            &["2 to 1 packets are no range", "below most"],
+        ),
+    ];
+    for (key, value, path, fragments) in rows {
+        let text = keys(key, value);
+        let path = format!("{SWIFT}.{path}");
+        check(&[(&[CLASSES, GUARDED, ACKS, (SWIFT, &text)], &path, fragments)]);
+    }
+    let whole = keys("", "");
+    check(&[
+        (&[CLASSES, ACKS, (SWIFT, &whole)], SWIFT, &["link of a host"]),
+        (&[CLASSES, GUARDED, (SWIFT, &whole)], SWIFT, &["no host would ever learn"]),
+        (
+            &[CLASSES, GUARDED, ACKS, (NSCC, "{ base_rtt = 90 }")],
+            NSCC,
+            &["no packet would ever be marked", "congestion_point.ecn"],
+        ),
+        (
+            &[CLASSES, GUARDED, ACKS, ECN, (NSCC, "{ base_rtt = 0 }")],
+            "network.nic.reaction_point.nscc.base_rtt",
+            &["0 cycles"],
+        ),
+        (
+            &[CLASSES, GUARDED, ACKS, ECN, (NSCC, "{ base_rtt = 9, target = 0 }")],
+            "network.nic.reaction_point.nscc.target",
+            &["0 cycles"],
+        ),
+        (
+            &[CLASSES, GUARDED, ECN, (NSCC, "{ base_rtt = 90 }")],
+            NSCC,
+            &["no host would ever learn"],
+        ),
+    ]);
+}
+
 #[test]
 fn windows() {
-    const ACKS: (&str, &str) = (POINT, "{ acknowledgement = {} }");
     const GUARDED: (&str, &str) = (
         "network.nic",
         "{ latency = 3, link = { buffer = 900, flow_control = { pfc = { response = 0 } } } }",
