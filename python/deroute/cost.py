@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from deroute import _engine
@@ -97,8 +98,8 @@ class _Enough(Exception):
 
 
 def _probe(point: Point) -> float:
-    """Seconds that a point takes, extrapolated."""
-    begin = time.perf_counter()
+    """Seconds of a core that a point takes, extrapolated, whatever else the machine does."""
+    begin, busy = time.perf_counter(), time.thread_time()
     fraction = 1.0
 
     def watch(cycle: int, of: int) -> None:
@@ -107,11 +108,10 @@ def _probe(point: Point) -> float:
         if time.perf_counter() - begin > _PROBE_SECONDS:
             raise _Enough
 
-    try:
+    with suppress(_Enough):
         _engine.simulate(point.canonical, progress=watch)
-    except _Enough:
-        return (time.perf_counter() - begin) / fraction
-    return time.perf_counter() - begin
+        fraction = 1.0
+    return (time.thread_time() - busy) / fraction
 
 
 class Pace:
