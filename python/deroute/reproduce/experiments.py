@@ -3,7 +3,7 @@
 An item writes only what is its own: `axes` (labels of named values, or plain numbers), settings on
 top of the paper's base in `set`, paths to leave out in `unset`, and figures. The scale adds run
 lengths and seeds; an experiment's own `scale` may thin out an axis, and its `seeds` and `set` there
-have the last word.
+have the last word: where it says how long to measure, no precision ends its runs.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) ->
     base = copy.deepcopy(dict(table.get("base", paper.base)))
     own = dict(table.get("scale", {}).get(scale, {}))
     seeds = own.pop("seeds", size["seeds"])
-    for path, value in {**table.get("set", {}), **size["set"], **own.pop("set", {})}.items():
+    last = own.pop("set", {})
+    usual = {key: value for key, value in size["set"].items() if not _replaced(key, last)}
+    for path, value in {**table.get("set", {}), **usual, **last}.items():
         assign(base, path, value)
     for path in table.get("unset", ()):
         *above, last = path.split(".")
@@ -63,6 +65,11 @@ def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) ->
     }
     read_references(document, paper.folder / f"{item.name}.toml", None)
     return document
+
+
+def _replaced(path: str, by: Mapping[str, Any]) -> bool:
+    """Whether a setting of a scale gives way: a length replaces a precision that ends runs."""
+    return path == "run.precision" and "run.measure" in by
 
 
 def _axis(paper: Paper, where: str, axis: str, labels: list[Any]) -> dict[str, Any]:

@@ -23,6 +23,8 @@ enum Decision {
     GoOn,
     /// What has been measured shows a trend: the network was not in its steady state.
     Restart,
+    /// The network does not keep up with its hosts.
+    Behind,
 }
 
 impl<M: Machine> Running<M> {
@@ -60,21 +62,26 @@ impl<M: Machine> Running<M> {
         let decision = self.look(&asked);
         let stopping = self.stopping.get_or_insert_default();
         stopping.looks += 1;
-        match decision {
+        let half = end / 2;
+        // What a network accepts that does not keep up moves for long: that of the second half is told.
+        let again = match decision {
             Decision::Stop => {
                 stopping.reached = true;
                 return Leg { kind: Kind::Measures, to, of: end.into() };
             }
-            Decision::Restart if to <= end / 2 => {
-                stopping.restarts += 1;
-                self.forget();
-                self.open_until(to, 2 * to);
-            }
-            Decision::Restart | Decision::GoOn => {
-                let longer = ((to - from) / 5).max(2 * margin);
-                self.in_flight.extend(to.saturating_add(longer).min(end));
-                self.extend(to.saturating_add(longer).min(end));
-            }
+            Decision::Restart => to <= half,
+            Decision::Behind => to == half,
+            Decision::GoOn => false,
+        };
+        if again {
+            stopping.restarts += 1;
+            self.forget();
+            self.open_until(to, 2 * to);
+        } else {
+            let longer = to.saturating_add(((to - from) / 5).max(2 * margin));
+            let next = if to < half { longer.min(half) } else { longer.min(end) };
+            self.in_flight.extend(next);
+            self.extend(next);
         }
         self.until_look()
     }
@@ -168,8 +175,10 @@ fn decide(asked: &Asked, attempted: f64, known: &Collector, in_flight: &[u64]) -
         asked.is_none_or(|asked| half_width <= asked * mean && halves.abs() <= 2.0 * asked * mean)
     };
     let keeps_up = rate >= SATURATION * attempted;
-    let stop = keeps_up
-        && latency.correlation_times >= FEWEST_TIMES
+    if !keeps_up {
+        return Decision::Behind;
+    }
+    let stop = latency.correlation_times >= FEWEST_TIMES
         && !changes.in_flight.certain
         && enough(asked.latency, mean, latency.half_width, latency_of(second) - latency_of(first))
         && enough(asked.accepted, rate, accepted.half_width, rate_of(second) - rate_of(first));
