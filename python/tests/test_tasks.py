@@ -21,8 +21,7 @@ from conftest import EXPERIMENT, ROOT
 from deroute.store import FILE, Store
 from test_cli import call
 
-#: Task, page that is followed, and what its boxes say. Two tasks are tests below; a routing in
-#: Python has a page and tests of its own.
+#: Task, page that is followed, and what its boxes say. Two tasks are tests below.
 BOXES = [
     ("a Dragonfly at 400 Gb/s with packets of 4 kB", "tutorial.md", 'link_rate = "400 Gb/s"'),
     ("a Dragonfly at 400 Gb/s with packets of 4 kB", "tutorial.md", 'packet_size = "4 kB"'),
@@ -40,6 +39,8 @@ BOXES = [
     ("a sweep in a notebook", "notebook.md", "deroute.sweep("),
     ("a comparison with a report", "tutorial.md", "deroute compare runs/first --by routing"),
     ("a comparison with a report", "tutorial.md", "deroute report runs/first"),
+    ("a routing in Python", "routing-in-python.md", "def route(view: View, header: Header)"),
+    ("a routing in Python", "routing-in-python.md", 'point(python("par.py"), 0.4)'),
 ]
 
 
