@@ -4,6 +4,8 @@
 //! random (M/D/1), and full queues at the sources beyond saturation. `tools/memory.py` compares with runs.
 
 use super::extent::Extent;
+use super::hosts::ahead;
+use super::machines::Choice;
 use super::model::Model;
 use super::survey::Survey;
 use crate::switch::Crossbar;
@@ -84,7 +86,8 @@ impl Population {
         let survey = Survey::of(model, offered.of_a_host());
         let accepted = Demand { load: offered.load * survey.accepted * EFFICIENCY, ..offered };
         let time = model.times.most() as f64;
-        let room = f64::from(queue(model)) * f64::from(model.flows.injection_queues());
+        let room =
+            f64::from(queue(model).min(there(model))) * f64::from(model.flows.injection_queues());
         let refused =
             if offered.at_once { offered.total } else { (offered.load - accepted.load) * time };
         let waiting = (room * offered.hosts).min(refused);
@@ -139,6 +142,15 @@ fn queue(model: &Model) -> u32 {
         Some(_) if model.traffic.is_silent() => model.nic_queue(),
         _ => model.injection_queue,
     }
+}
+
+/// Phits in an injection queue that are there as packets, at the most.
+fn there(model: &Model) -> u32 {
+    let whole = Choice::of(model, false, false) != Choice::PlainLoaded;
+    if model.jobs.is_none() || whole || model.flows.injection_queues() > 1 {
+        return u32::MAX;
+    }
+    ahead(model)
 }
 
 /// What hosts want to send.

@@ -2,7 +2,7 @@
 
 use super::messages::Interfaces;
 use super::streams::Streams;
-use super::{Entering, Entropies, Hosts, Receivers, open};
+use super::{Entering, Entropies, Hosts, Receivers, behind, open};
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
 use crate::kernel::core::cargo::{Cargo, Fragment, Notice, PartOf, Slab};
@@ -77,7 +77,11 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
 
     fn new(model: &Model, horizon: Cycle, extent: &Extent) -> Self {
         let jobs = model.jobs.as_ref();
-        let interfaces = jobs.map(|jobs| Interfaces::new(jobs, horizon, model.nic_queue()));
+        // Whoever is told of packets may know of all that are in a queue, and several queues wait for each other.
+        let whole = TOLD || model.flows.injection_queues() > 1;
+        let ahead = if whole { u32::MAX } else { behind::ahead(model) };
+        let interfaces =
+            jobs.map(|jobs| Interfaces::new(jobs, horizon, (model.nic_queue(), ahead)));
         let streams = Streams::new(model, horizon, extent);
         if !model.loads_packets() {
             return Self { loaded: None };

@@ -73,9 +73,21 @@ impl Interfaces {
         if nic.next_cut > *now {
             return None;
         }
-        let queue = nic.next_queue(largest, |queue| self.queue - host.queued(queued, queue))?;
-        let (message, size) = nic.take(queue, largest)?;
-        nic.next_cut = *now + 1;
+        let room = |queue| self.queue - host.queued(queued, queue);
+        let queue = nic.next_queue(largest, room);
+        let cut = queue.and_then(|queue| nic.take(queue, largest));
+        let queue = queue.unwrap_or(0);
+        if let Some((_, size)) = cut {
+            nic.next_cut = *now + 1;
+            *host.queued_mut(queued, queue) += size;
+            collector.generated += 1;
+            let phits = u64::from(collector.covers(*now)) * u64::from(size);
+            collector.attempted_phits += phits;
+            collector.generated_phits += phits;
+        }
+        let ahead = if nic.next_made > *now { 0 } else { self.ahead };
+        let (message, size) = nic.make(cut, (host.queued(queued, queue), ahead), largest)?;
+        nic.next_made = *now + 1;
         let Outgoing { descriptor, to, cut: offset, issued, .. } = message;
         let Descriptor { to: rank, key, kind, sequence, phits: length, left } = descriptor;
         let mut told = NONE;
@@ -87,11 +99,6 @@ impl Interfaces {
         }
         let part_of =
             PartOf::Message(Fragment { kind, to: rank, key, sequence, offset, length, left: told });
-        *host.queued_mut(queued, queue) += size;
-        collector.generated += 1;
-        let phits = u64::from(collector.covers(*now)) * u64::from(size);
-        collector.attempted_phits += phits;
-        collector.generated_phits += phits;
         let (router, port) = model.topology.home_of(to);
         let packet = Packet {
             generated: issued,
@@ -114,7 +121,11 @@ impl Interfaces {
         }
         let host = &hosts[nic.host as usize];
         let room = |queue| self.queue - host.queued(queued, queue);
-        if nic.next_queue(jobs.packet, room).is_some() {
+        let next = nic.behind.first(jobs.packet);
+        let there = next.map(|size| host.queued(queued, 0) - nic.behind.phits() + size);
+        if there.is_some_and(|there| there <= self.ahead)
+            || nic.next_queue(jobs.packet, room).is_some()
+        {
             nic.refill_at = soon;
             generations.push(soon, nic.host);
         }

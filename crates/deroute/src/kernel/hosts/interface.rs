@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
+use super::behind::Behind;
 use super::incoming::Incoming;
 
 use crate::ids::{Cycle, HostId};
@@ -75,6 +76,8 @@ pub(crate) struct Interface {
     pub(crate) workers: Vec<Worker>,
     /// Messages to be cut, by injection queue.
     pub(super) backlogs: Box<[VecDeque<Outgoing>]>,
+    /// What was cut and is not there yet.
+    pub(super) behind: Behind,
     /// Messages so far, or turns.
     pub(super) serial: u32,
     /// Messages of a queue take turns, packet by packet.
@@ -97,8 +100,9 @@ pub(crate) struct Interface {
     pub(super) later: Cycle,
     /// The same for cutting a packet.
     pub(super) refill_at: Cycle,
-    /// First cycle in which a packet may be cut.
+    /// First cycle in which a packet may be cut, and in which one may be made.
     pub(super) next_cut: Cycle,
+    pub(super) next_made: Cycle,
 }
 
 impl Outgoing {
@@ -143,6 +147,25 @@ impl Interface {
             self.first = backlog.front().map_or(u32::MAX, |next| next.packet(largest));
         }
         Some((message, size))
+    }
+
+    /// A packet is cut, if one is, for a queue that holds so many phits then, of which some may be there as packets: the
+    /// packet that is made.
+    #[inline]
+    pub(super) fn make(
+        &mut self,
+        cut: Option<(Outgoing, u32)>,
+        (queued, ahead): (u32, u32),
+        largest: u16,
+    ) -> Option<(Outgoing, u32)> {
+        if self.behind.phits() == 0 && queued <= ahead {
+            return cut;
+        }
+        if let Some((message, size)) = cut {
+            self.behind.push(message, size);
+        }
+        let there = queued - self.behind.phits();
+        self.behind.take(ahead.saturating_sub(there), largest)
     }
 
     /// Which of its ranks this is.

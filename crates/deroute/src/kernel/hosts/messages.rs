@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use super::Entering;
+use super::behind::Behind;
 use super::incoming::{Incoming, MessageId};
 use super::interface::{Interface, News, SendQueues, What, Worker};
 use super::later::{Item, Later};
@@ -35,6 +36,8 @@ pub(crate) struct Interfaces {
     pub(super) queue: u32,
     /// What is due in a cycle, while it is looked at: the rank, and the slot.
     due: Vec<((u32, u32), u32)>,
+    /// Phits at the head of an injection queue that are there as packets.
+    pub(super) ahead: u32,
     /// The networks within nodes, if there are nodes.
     pub(super) scale_up: Option<Box<ScaleUp>>,
     /// Which jobs have receives that take more than one source or tag.
@@ -44,12 +47,15 @@ pub(crate) struct Interfaces {
 }
 
 impl State for Interfaces {
-    state! { keep nics, arrivals, news, later, scale_up, records; leave of_hosts, queue, due, wildcards; }
+    state! {
+        keep nics, arrivals, news, later, scale_up, records;
+        leave of_hosts, queue, due, ahead, wildcards;
+    }
 }
 
 impl Interfaces {
-    /// Those of a partition, with so many phits in an injection queue.
-    pub(crate) fn new(jobs: &Jobs, horizon: Cycle, queue: u32) -> Self {
+    /// Those of a partition, with so many phits in an injection queue, and so many of them there as packets.
+    pub(crate) fn new(jobs: &Jobs, horizon: Cycle, (queue, ahead): (u32, u32)) -> Self {
         Self {
             nics: Vec::new(),
             of_hosts: Vec::new(),
@@ -58,10 +64,16 @@ impl Interfaces {
             later: Later::new(),
             queue,
             due: Vec::new(),
+            ahead,
             scale_up: jobs.node_latency().map(|_| Box::default()),
             wildcards: jobs.jobs.iter().map(|job| job.wildcards).collect(),
             records: jobs.jobs.iter().map(|job| Record::new(job.schedules.len())).collect(),
         }
+    }
+
+    /// Packets in injection queues that are not there yet.
+    pub(crate) fn behind(&self) -> u64 {
+        self.nics.iter().map(|nic| u64::from(nic.behind.packets())).sum()
     }
 
     /// Fetches what most packets need of interfaces.
@@ -91,6 +103,7 @@ impl Interfaces {
             host,
             workers: seats.iter().map(worker).collect(),
             backlogs: (0..queues).map(|_| VecDeque::new()).collect(),
+            behind: Behind::default(),
             serial: 0,
             turns: seats.iter().any(|seat| jobs.jobs[seat.job as usize].flows.is_some()),
             first: u32::MAX,
@@ -103,6 +116,7 @@ impl Interfaces {
             later: 0,
             refill_at: 0,
             next_cut: 0,
+            next_made: 0,
         });
     }
 

@@ -1,6 +1,7 @@
 //! Hosts: where packets are generated, and where they end.
 
 mod any;
+mod behind;
 mod cutting;
 mod entropies;
 mod incoming;
@@ -15,6 +16,7 @@ mod scale_up;
 mod streams;
 
 pub(crate) use any::{AnyHosts, Loaded};
+pub(crate) use behind::ahead;
 pub(crate) use entropies::Entropies;
 pub(crate) use interface::{Interface, Worker};
 pub(crate) use messages::Interfaces;

@@ -19,6 +19,8 @@ pub(crate) fn conservation(network: &Network<'_>) -> Result<(), RunError> {
     let delivered: u64 = network.cores().map(|core| core.collector.delivered).sum();
     let lost: u64 = network.cores().map(|core| core.collector.lost).sum();
     let live: u64 = network.cores().map(|core| u64::from(packets_in(core))).sum();
+    let interfaces = network.partitions.iter().filter_map(|partition| partition.interfaces());
+    let live = live + interfaces.map(|interfaces| interfaces.behind()).sum::<u64>();
     // Those that are to leave for their hosts count as delivered.
     let leaving: u64 = network.partitions.iter().map(|partition| partition.leaving()).sum();
     let notices = |count: fn(&Notices) -> u64| -> u64 {
