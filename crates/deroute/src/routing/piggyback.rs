@@ -248,6 +248,7 @@ impl Routing for Piggyback {
         messages: &mut Vec<Message>,
     ) {
         let mut lengths = std::mem::take(&mut self.lengths);
+        lengths.clear();
         for (port, &vcs) in self.topology.global_ports(router).map(PortId).zip(&self.vcs) {
             match self.spec.flags {
                 FlagScope::Port => lengths.push(u64::from(queues.port(port))),
@@ -259,7 +260,10 @@ impl Routing for Piggyback {
         }
         let begin = self.begin(router);
         for alike in 0..self.flags {
-            let total = lengths.iter().skip(alike).step_by(self.flags).sum();
+            let total = match self.flags {
+                1 => lengths.iter().sum(),
+                flags => lengths.iter().skip(alike).step_by(flags).sum(),
+            };
             for cell in (alike..lengths.len()).step_by(self.flags) {
                 let flag = self.congested(lengths[cell], total);
                 let own = &mut self.own[begin + cell];
@@ -270,7 +274,6 @@ impl Routing for Piggyback {
                 }
             }
         }
-        lengths.clear();
         self.lengths = lengths;
     }
 

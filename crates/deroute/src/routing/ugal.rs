@@ -206,18 +206,18 @@ impl Ugal {
         threshold: Option<i32>,
     ) -> Hop {
         let at = view.router;
-        header.go_minimally();
-        let minimal = self.follow(at, header);
         header.divert(at, intermediate, kind);
-        if header.phase == ValiantPhase::Minimal {
-            return minimal;
+        let hop = self.follow(at, header);
+        let (ValiantPhase::A, Some(threshold)) = (header.phase, threshold) else {
+            return hop;
+        };
+        let mut straight = *header;
+        straight.go_minimally();
+        let (ends, minimal) = ((intermediate, header.destination), self.follow(at, &straight));
+        if !self.prefers_minimal(view, ends, (minimal, hop), threshold) {
+            return hop;
         }
-        let valiant = self.follow(at, header);
-        let ends = (intermediate, header.destination);
-        if threshold.is_none_or(|t| !self.prefers_minimal(view, ends, (minimal, valiant), t)) {
-            return valiant;
-        }
-        header.go_minimally();
+        *header = straight;
         minimal
     }
 
@@ -234,13 +234,16 @@ impl Ugal {
             QueueMetric::Port => view.queues.port(hop.port),
             QueueMetric::Vc => view.queues.lane(hop.port, hop.vc),
         };
+        let waiting = queue(min);
         let h_min = match self.spec.hops {
+            // Whatever its hops are.
+            _ if waiting == 0 => 0,
             HopCount::Path => self.topology.distance(at, to),
             HopCount::Consecutive => self.topology.consecutive_distance(at, to),
             HopCount::Simple => 1,
         };
         let weight = |queue: u32, hops: u32| i64::from(queue) * i64::from(hops);
-        let excess = weight(queue(min), h_min) - i64::from(threshold);
+        let excess = weight(waiting, h_min) - i64::from(threshold);
         if excess <= 0 {
             return true; // Whatever the other queue is.
         }

@@ -24,7 +24,8 @@ use std::hint::select_unpredictable;
 pub(crate) struct Separable {
     /// Input ports that are to be looked at in this cycle.
     schedulable: PortSet,
-    /// Routers with a port that is looked at in this cycle, if the routing algorithm is told of blocked heads.
+    /// Routers with a port that is looked at in this cycle, in ascending order, if the routing algorithm is told of
+    /// blocked heads.
     examined: Vec<u32>,
     /// Queues whose heads are looked at in this cycle, and the first port of their router, where that is fetched
     /// together.
@@ -36,9 +37,9 @@ pub(crate) struct Separable {
 #[derive(Serialize, Deserialize)]
 struct Requests {
     by_age: bool,
-    /// Heads keep what they have decided: they do not reconsider, nor take the VC that is emptiest, nor wait for
-    /// their tail.
-    route_fixed: bool,
+    /// Heads that do not reconsider keep what they have decided: none takes the VC that is emptiest, or waits for its
+    /// tail.
+    plain: bool,
     /// Input ports with a head that waits for credits.
     credit_blocked: PortSet,
     /// Outputs that are requested in this round, each once, by where they lead.
@@ -76,13 +77,6 @@ impl Separable {
         } else {
             self.schedulable.insert(port);
         }
-    }
-
-    /// Notes the routers with a port that is going to be looked at, in ascending order.
-    fn note_examined(&mut self, core: &Core) {
-        let ports = self.schedulable.iter();
-        self.examined.extend(ports.map(|port| core.inputs[port as usize].router));
-        self.examined.dedup();
     }
 
     /// Tells the routing algorithm which heads of injection queues were considered in vain.
@@ -165,12 +159,9 @@ impl<M: Machine<Matching = Self>> Matching<M> for Separable {
 
     fn new(model: &Model, core: &Core) -> Self {
         let ports = core.inputs.len();
-        let watches = (model.routing.agent)(crate::ids::RouterId(0), 1).watches();
         let requests = Requests {
             by_age: model.allocator.arbiter == Arbiter::Age,
-            route_fixed: !watches.reconsiders
-                && model.shared_by.is_empty()
-                && !model.store_and_forward,
+            plain: model.shared_by.is_empty() && !model.store_and_forward,
             credit_blocked: PortSet::new(ports),
             requested: Requested::new(core.outputs.iter().map(|output| output.leads_to)),
             retrying: Vec::new(),
@@ -234,13 +225,18 @@ impl<M: Machine<Matching = Self>> Matching<M> for Separable {
             self.fetch_heads(path);
         }
         let told = M::Books::KEPT && path.agents.watches.blocked;
-        if told {
-            self.note_examined(&path.core);
-        }
         let mut round = 1;
         loop {
-            let Self { schedulable, requests, .. } = self;
-            schedulable.drain(|port| requests.request(path, port));
+            let Self { schedulable, requests, examined, .. } = self;
+            schedulable.drain(|port| {
+                if told && round == 1 {
+                    let router = path.core.inputs[port as usize].router;
+                    if examined.last() != Some(&router) {
+                        examined.push(router);
+                    }
+                }
+                requests.request(path, port);
+            });
             for leads_to in LeadsTo::ALL {
                 for place in requests.requested.take(leads_to) {
                     requests.arbitrate(path, requests.requested.at(place));
@@ -282,14 +278,12 @@ impl Requests {
     /// Input arbitration: the port requests an output for one of its heads, if any can go.
     #[inline(always)]
     fn request<M: Machine>(&mut self, path: &mut Datapath<M>, port: u32) {
+        let kept = M::ROUTE_FIXED || self.plain && !reconsidered(path, port as usize);
         let Datapath { core, egress, .. } = path;
         let Core { inputs, queues, outputs, credits, model, now, .. } = core;
         let input = &mut inputs[port as usize];
         // Mostly there is nothing to choose, and nothing to decide.
-        if !((M::ROUTE_FIXED || self.route_fixed)
-            && input.occupied.is_power_of_two()
-            && input.busy_until <= *now)
-        {
+        if !(kept && input.occupied.is_power_of_two() && input.busy_until <= *now) {
             return self.request_one_of(path, port);
         }
         let vc = input.occupied.trailing_zeros();
