@@ -128,8 +128,8 @@ fn streams(spec: Spec) -> Spec {
     })
 }
 
-/// The spec with congestion points that notify hosts, which react.
-fn notified(spec: Spec) -> Spec {
+/// The spec with congestion points that notify hosts, which react; or with windows that follow acknowledgements.
+fn notified(spec: Spec, windows: bool) -> Spec {
     with(spec, |spec| {
         spec.network.links.values_mut().for_each(|link| link.buffer = 400.into());
         spec.network.classes = Some(value("{ count = 2 }"));
@@ -137,18 +137,12 @@ fn notified(spec: Spec) -> Spec {
         (spec.network.nic.latency, spec.network.nic.link) =
             (9.into(), Some(value("{ buffer = 200 }")));
         let qcn = "{ qcn = { q_eq = 20, sample = { bytes = 60 } } }";
-        spec.network.congestion_point = Some(value(qcn));
-        let reaction = "{ qcn = { byte_counter = 200, timer = 900, least_rate = '1%' } }";
+        let limiters = "{ qcn = { byte_counter = 200, timer = 900, least_rate = '1%' } }";
+        let nscc = ("{ ecn = { kmin = 10, kmax = 40 } }", "{ nscc = { base_rtt = 200 } }");
+        let (point, reaction) = if windows { nscc } else { (qcn, limiters) };
+        spec.network.congestion_point = Some(value(point));
+        spec.network.nic.notification_point = windows.then(|| value("{ acknowledgement = {} }"));
         spec.network.nic.reaction_point = Some(value(reaction));
-    })
-}
-
-/// The same with windows that follow acknowledgements.
-fn windowed(spec: Spec) -> Spec {
-    with(notified(spec), |spec| {
-        spec.network.congestion_point = Some(value("{ ecn = { kmin = 10, kmax = 40 } }"));
-        spec.network.nic.notification_point = Some(value("{ acknowledgement = {} }"));
-        spec.network.nic.reaction_point = Some(value("{ nscc = { base_rtt = 200 } }"));
     })
 }
 
@@ -217,10 +211,11 @@ fn networks() -> Vec<(String, Spec)> {
     });
     networks.push(("VOQnet".to_owned(), voqnet));
     networks.extend(pausing_networks());
-    networks.push(("notifications".to_owned(), notified(dragonfly(3, minimal))));
-    networks.push(("notifications in a fat tree".to_owned(), notified(network(TREE, 2, minimal))));
+    networks.push(("notifications".to_owned(), notified(dragonfly(3, minimal), false)));
+    let tree = network(TREE, 2, minimal);
+    networks.push(("notifications in a fat tree".to_owned(), notified(tree.clone(), false)));
+    networks.push(("windows".to_owned(), notified(tree, true)));
     networks.extend(probed(workload(2)));
-    networks.push(("windows".to_owned(), windowed(dragonfly(3, minimal))));
     networks
 }
 
