@@ -238,7 +238,7 @@ fn probed(program: Spec) -> Vec<(String, Spec)> {
         ("queues of a program".to_owned(), samples(program, 500)),
         (
             "rates in time".to_owned(),
-            with(notified(dragonfly(3, minimal)), |spec| {
+            with(notified(dragonfly(3, minimal), false), |spec| {
                 let hosts: Vec<u32> = (0..300).collect();
                 let record = format!("{{ every = 20, flows = {{ hosts = {hosts:?} }} }}");
                 spec.probes.rates = Some(value(&record));

@@ -6,15 +6,21 @@
 mod alpha;
 mod law;
 mod limiter;
+mod nscc_window;
+mod receipt;
 pub mod spec;
+mod swift_window;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use alpha::DcqcnPlan;
-pub(crate) use law::{Acknowledged, Law, Limit, Receipt, Report};
+pub(crate) use law::{Law, Limit, Report};
 pub(crate) use limiter::LimiterPlan;
+pub(crate) use nscc_window::NsccPlan;
 pub(crate) use qcn::FlowKey;
+pub(crate) use receipt::{Acknowledged, Receipt};
+pub(crate) use swift_window::SwiftPlan;
 
 use crate::catalogue::catalogue;
 use crate::ids::Cycle;

@@ -39,8 +39,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::law::{Acknowledged, Law};
-use super::{ReactionPlan, Setting};
+use super::{Law, ReactionPlan, Setting, SwiftPlan};
 use crate::spec::{Quantity, SpecError};
 
 /// Parameters of Swift.
@@ -77,66 +76,6 @@ pub struct FlowScaling {
     pub least: f64,
     /// Packets of the window that adds nothing.
     pub most: f64,
-}
-
-/// The constants of Swift, in phits and cycles.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct SwiftPlan {
-    target: f64,
-    hop: f64,
-    /// The most that small windows add, and a and b of the term that does.
-    scaling: (f64, f64, f64),
-    increase: f64,
-    decrease: f64,
-    most_cut: f64,
-    packet: f64,
-    least: f64,
-    most: f64,
-    period: f64,
-}
-
-/// The window of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct SwiftWindow {
-    /// Phits, and the share of the link with which packets follow each other.
-    pub(super) window: f64,
-    pub(super) rate: f64,
-    /// When it was cut last.
-    cut_at: f64,
-}
-
-impl SwiftPlan {
-    pub(super) fn begin(&self) -> SwiftWindow {
-        SwiftWindow { window: self.most, rate: 1.0, cut_at: f64::NEG_INFINITY }
-    }
-
-    fn target(&self, packets: f64, hops: u8) -> f64 {
-        let (range, a, b) = self.scaling;
-        self.target + f64::from(hops) * self.hop + (a / packets.sqrt() - b).clamp(0.0, range)
-    }
-
-    pub(super) fn hear(&self, own: &mut SwiftWindow, heard: &Acknowledged) {
-        let round_trip = heard.round_trip();
-        let packets = own.window / self.packet;
-        let target = self.target(packets, heard.receipt.hops);
-        let acknowledged = heard.newly / self.packet;
-        if round_trip < target {
-            let grown = self.increase * acknowledged / packets.max(1.0);
-            own.window += grown * self.packet;
-        } else if heard.now - own.cut_at >= round_trip {
-            let share = self.decrease * (round_trip - target) / round_trip;
-            let before = own.window;
-            own.window *= 1.0 - share.min(self.most_cut);
-            if own.window < before {
-                own.cut_at = heard.now;
-            }
-        }
-        own.window = own.window.clamp(self.least, self.most);
-        own.rate = match own.window < self.packet {
-            true => (own.window / round_trip * self.period).min(1.0),
-            false => 1.0,
-        };
-    }
 }
 
 const PATH: &str = "network.nic.reaction_point.swift";
@@ -182,54 +121,4 @@ pub(crate) fn plan(spec: &SwiftSpec, setting: &Setting) -> Result<ReactionPlan, 
         most,
         period: f64::from(period),
     })))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const PLAN: SwiftPlan = SwiftPlan {
-        target: 1_000.0,
-        hop: 50.0,
-        scaling: (400.0, 800.0, 80.0),
-        increase: 1.0,
-        decrease: 0.8,
-        most_cut: 0.5,
-        packet: 20.0,
-        least: 2.0,
-        most: 2_000.0,
-        period: 1.0,
-    };
-
-    fn heard(now: f64, round_trip: f64) -> Acknowledged {
-        Acknowledged::of(20, (now - round_trip) as u32, now)
-    }
-
-    /// Ten packets grow by a packet in ten acknowledgements; small windows have longer targets.
-    #[test]
-    fn it_grows_by_a_packet_in_a_round_trip_and_is_cut_by_the_excess_once() {
-        let mut own = SwiftWindow { window: 200.0, ..PLAN.begin() };
-        assert_eq!(PLAN.target(4.0, 2), 1_100.0 + 320.0);
-        assert_eq!([PLAN.target(100.0, 0), PLAN.target(0.1, 0)], [1_000.0, 1_400.0]);
-        PLAN.hear(&mut own, &heard(5_000.0, 900.0));
-        assert_eq!(own.window, 202.0);
-        let target = PLAN.target(10.1, 0);
-        PLAN.hear(&mut own, &heard(5_001.0, 2_000.0));
-        let cut = 202.0 * (1.0 - 0.8 * (2_000.0 - target) / 2_000.0);
-        assert!((own.window - cut).abs() < 1e-9);
-        PLAN.hear(&mut own, &heard(6_000.0, 2_000.0));
-        assert!((own.window - cut).abs() < 1e-9, "within a round trip of the last cut");
-        PLAN.hear(&mut own, &heard(90_000.0, 80_000.0));
-        assert!((own.window - cut / 2.0).abs() < 1e-9, "by a half at the most");
-    }
-
-    /// Below a packet: one in each round trip / w.
-    #[test]
-    fn less_than_a_packet_is_a_pace() {
-        let mut own = SwiftWindow { window: 20.0, ..PLAN.begin() };
-        PLAN.hear(&mut own, &heard(100_000.0, 80_000.0));
-        assert!((own.window, own.rate) == (10.0, 10.0 / 80_000.0), "{own:?}");
-        PLAN.hear(&mut own, &heard(200_000.0, 500.0));
-        assert_eq!((own.window, own.rate), (30.0, 1.0));
-    }
 }

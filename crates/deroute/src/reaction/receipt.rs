@@ -1,0 +1,42 @@
+//! What acknowledgements say.
+
+use crate::ids::Cycle;
+use serde::{Deserialize, Serialize};
+
+/// What an acknowledgement says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Receipt {
+    /// Its phits, and those of its flow that have come with it.
+    pub(crate) phits: u16,
+    pub(crate) come: u32,
+    /// When it left its host.
+    pub(crate) left: Cycle,
+    pub(crate) marked: bool,
+    /// Links between switches on its way.
+    pub(crate) hops: u8,
+}
+
+/// An acknowledgement, and what its host makes of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Acknowledged {
+    pub(crate) receipt: Receipt,
+    /// Phits that have come since what was heard before, and those that are still under way.
+    pub(crate) newly: f64,
+    pub(crate) under_way: f64,
+    /// The cycle in which it is heard.
+    pub(crate) now: f64,
+}
+
+impl Acknowledged {
+    /// Cycles from the first phit of the packet to the last one of its acknowledgement.
+    pub(crate) fn round_trip(&self) -> f64 {
+        self.now - f64::from(self.receipt.left)
+    }
+
+    /// One of a packet of so many phits, unmarked, that left in a cycle, heard in another.
+    #[cfg(test)]
+    pub(super) fn of(phits: u16, left: Cycle, now: f64) -> Self {
+        let receipt = Receipt { phits, come: phits.into(), left, marked: false, hops: 0 };
+        Self { receipt, newly: phits.into(), under_way: 0.0, now }
+    }
+}
