@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use feedback::{Every, Feedback};
+pub(crate) use int::{Met, Trail};
 pub(crate) use qcn::{GrowthSince, SampledQueue, Victim, notice};
 
 use crate::catalogue::catalogue;
@@ -22,6 +23,8 @@ pub(crate) enum CongestionPlan {
     Mark(MarkPlan),
     /// Queues are sampled as packets enter, and sources are told.
     Sample(SamplePlan),
+    /// Packets take with them what they meet as they leave.
+    Record,
 }
 
 impl CongestionPlan {
@@ -97,6 +100,8 @@ catalogue! {
     Ecn => ecn::EcnSpec,
     /// Quantized congestion notification: queues are sampled, and sources are told.
     Qcn => qcn::QcnSpec,
+    /// In-band telemetry: packets take with them what they meet at every output.
+    Int => int::IntSpec,
 }
 
 /// The packets with which congestion points tell sources, in a network with so many classes of service; none if they
@@ -112,6 +117,6 @@ pub(crate) fn notices(
         Some(CongestionPoint::Qcn(spec)) => {
             notice(qcn::PATH, &spec.notifications, setting).map(Some)
         }
-        Some(CongestionPoint::Ecn(_)) | None => Ok(None),
+        Some(CongestionPoint::Ecn(_) | CongestionPoint::Int(_)) | None => Ok(None),
     }
 }

@@ -13,6 +13,7 @@ use super::core::cargo::Cargo;
 use super::core::mail::{Mail, Signal};
 use super::core::packet::{Flight, Slot};
 use super::core::ports::{Host, Input, Output, OutputRequest, Queue, Router};
+use super::core::trails::Trails;
 use super::core::wheel::Wheel;
 use super::egress::Queued;
 use super::extent::Extent;
@@ -254,6 +255,12 @@ fn interfaces(model: &Model, part: &Extent) -> u64 {
         + bytes::<u32>(grown(part.hosts))
 }
 
+/// What a packet carries for hosts.
+fn cargo(model: &Model) -> u64 {
+    let trail = if model.egress.records() { Trails::bytes(1) } else { 0 };
+    if model.loads_packets() { size_of::<(Cargo, u32)>() as u64 + trail } else { 0 }
+}
+
 /// What so many packets take besides, in so many partitions.
 fn moving(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
     let Population { packets, flights, crossing, .. } = *there;
@@ -261,7 +268,7 @@ fn moving(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
     // A vector that grows has up to twice the room that it needs.
     let slot = 2 * size_of::<Slot>() as u64;
     let requested = if model.on_arrival { 2 * size_of::<OutputRequest>() as u64 } else { 0 };
-    let cargo = if model.loads_packets() { size_of::<(Cargo, u32)>() as u64 } else { 0 };
+    let cargo = cargo(model);
     let delayed = if model.sensing == Sensing::Both { 0 } else { flights };
     // What is written in a window, and what was written in the one before, with room to spare.
     let mails = if parts > 1 { 4 } else { 0 };
@@ -294,7 +301,7 @@ const GROWN: f64 = 1.2;
 fn likely(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
     let Population { packets, flights, crossing, ports, hosts } = *there;
     let requested = if model.on_arrival { size_of::<OutputRequest>() as u64 } else { 0 };
-    let cargo = if model.loads_packets() { size_of::<(Cargo, u32)>() as u64 } else { 0 };
+    let cargo = cargo(model);
     let latency = model.classes.iter().map(|class| class.latency).max().unwrap_or(0);
     let ahead = u64::from(model.pipeline + latency) + u64::from(model.packet_sizes().1);
     let delayed = if model.sensing == Sensing::Both { 0 } else { flights };

@@ -1,10 +1,13 @@
 //! What a flow may send, by any of the laws.
 
 use super::alpha::{DcqcnLimiter, DcqcnPlan};
+use super::gradient::{TimelyLimiter, TimelyPlan};
 use super::limiter::{Limiter, LimiterPlan};
 use super::nscc_window::{NsccPlan, NsccWindow};
 use super::receipt::{Acknowledged, Receipt};
 use super::swift_window::{SwiftPlan, SwiftWindow};
+use super::utilisation::{HpccPlan, HpccWindow};
+use crate::congestion::Trail;
 use crate::ids::Cycle;
 use serde::{Deserialize, Serialize};
 
@@ -21,10 +24,14 @@ pub(crate) enum Law {
     Swift(SwiftPlan),
     /// NSCC.
     Nscc(NsccPlan),
+    /// TIMELY.
+    Timely(TimelyPlan),
+    /// HPCC.
+    Hpcc(HpccPlan),
 }
 
 /// What a flow may send: how fast, and how much at once.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Limit {
     /// QCN.
     Qcn(Limiter),
@@ -36,6 +43,10 @@ pub(crate) enum Limit {
     Swift(SwiftWindow),
     /// NSCC.
     Nscc(NsccWindow),
+    /// TIMELY.
+    Timely(TimelyLimiter),
+    /// HPCC, which keeps much.
+    Hpcc(Box<HpccWindow>),
 }
 
 /// What a host hears of the packets of a flow.
@@ -50,7 +61,15 @@ pub(crate) enum Report {
 impl Law {
     /// A flow is limited from its first packet on, and not only after it has been told something.
     pub(crate) fn from_start(&self) -> bool {
-        matches!(self, Self::Window(_) | Self::Swift(_) | Self::Nscc(_))
+        matches!(
+            self,
+            Self::Window(_) | Self::Swift(_) | Self::Nscc(_) | Self::Timely(_) | Self::Hpcc(_)
+        )
+    }
+
+    /// Bytes of a limit beside itself.
+    pub(crate) fn boxed_bytes(&self) -> u64 {
+        if let Self::Hpcc(_) = self { size_of::<HpccWindow>() as u64 + 16 } else { 0 }
     }
 
     /// That of a flow which has been told nothing.
@@ -61,6 +80,8 @@ impl Law {
             Self::Window(phits) => Limit::Window(*phits),
             Self::Swift(plan) => Limit::Swift(plan.begin()),
             Self::Nscc(plan) => Limit::Nscc(plan.begin()),
+            Self::Timely(plan) => Limit::Timely(TimelyLimiter::new(plan)),
+            Self::Hpcc(plan) => Limit::Hpcc(Box::new(HpccWindow::new(plan))),
         }
     }
 
@@ -75,10 +96,16 @@ impl Law {
     }
 
     /// A host hears that a packet has come.
-    pub(crate) fn acknowledge(&self, limit: &mut Limit, heard: &Acknowledged) {
+    pub(crate) fn acknowledge(&self, limit: &mut Limit, heard: &Acknowledged, met: Option<&Trail>) {
         match (self, limit) {
             (Self::Swift(plan), Limit::Swift(own)) => plan.hear(own, heard),
             (Self::Nscc(plan), Limit::Nscc(own)) => plan.hear(own, heard),
+            (Self::Timely(plan), Limit::Timely(limiter)) => limiter.hear(plan, heard),
+            (Self::Hpcc(plan), Limit::Hpcc(window)) => {
+                if let Some(met) = met {
+                    window.hear(plan, &heard.receipt, met);
+                }
+            }
             _ => {}
         }
     }
@@ -90,6 +117,7 @@ impl Law {
                 limiter.send(plan, phits, drawn);
             }
             (Self::Dcqcn(plan), Limit::Dcqcn(limiter)) => limiter.send(plan, phits),
+            (Self::Hpcc(_), Limit::Hpcc(window)) => window.send(phits),
             _ => {}
         }
     }
@@ -112,16 +140,19 @@ impl Limit {
             Self::Dcqcn(limiter) => limiter.rate(),
             Self::Swift(own) => own.rate,
             Self::Window(_) | Self::Nscc(_) => 1.0,
+            Self::Timely(limiter) => limiter.rate(),
+            Self::Hpcc(window) => window.rate(),
         }
     }
 
     /// Phits that may be under way at once, if that is limited. One packet always may.
     pub(crate) fn window(&self) -> Option<f64> {
         match self {
-            Self::Qcn(_) | Self::Dcqcn(_) => None,
+            Self::Qcn(_) | Self::Dcqcn(_) | Self::Timely(_) => None,
             Self::Window(phits) => Some((*phits).into()),
             Self::Swift(own) => Some(own.window),
             Self::Nscc(own) => Some(own.window),
+            Self::Hpcc(window) => Some(window.window()),
         }
     }
 
@@ -130,7 +161,9 @@ impl Limit {
         match self {
             Self::Qcn(limiter) => limiter.is_over(),
             Self::Dcqcn(limiter) => limiter.is_over(),
-            Self::Window(_) | Self::Swift(_) | Self::Nscc(_) => false,
+            Self::Window(_) | Self::Swift(_) | Self::Nscc(_) | Self::Timely(_) | Self::Hpcc(_) => {
+                false
+            }
         }
     }
 }

@@ -4,23 +4,27 @@
 //! parameters and its plan, a line in the catalogue below, and its law in `law.rs`.
 
 mod alpha;
+mod gradient;
 mod law;
 mod limiter;
 mod nscc_window;
 mod receipt;
 pub mod spec;
 mod swift_window;
+mod utilisation;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use alpha::DcqcnPlan;
+pub(crate) use gradient::TimelyPlan;
 pub(crate) use law::{Law, Limit, Report};
 pub(crate) use limiter::LimiterPlan;
 pub(crate) use nscc_window::NsccPlan;
 pub(crate) use qcn::FlowKey;
 pub(crate) use receipt::{Acknowledged, Receipt};
 pub(crate) use swift_window::SwiftPlan;
+pub(crate) use utilisation::HpccPlan;
 
 use crate::catalogue::catalogue;
 use crate::ids::Cycle;
@@ -53,6 +57,8 @@ pub(crate) struct Setting {
     pub(crate) lossy: bool,
     /// Switches mark packets.
     pub(crate) marks: bool,
+    /// Switches write what packets meet.
+    pub(crate) telemetry: bool,
 }
 
 impl ReactionPlan {
@@ -187,4 +193,8 @@ catalogue! {
     Swift => swift::SwiftSpec,
     /// NSCC of Ultra Ethernet: a window that follows delay and marks.
     Nscc => nscc::NsccSpec,
+    /// TIMELY: rates by round-trip times and by how these change.
+    Timely => timely::TimelySpec,
+    /// HPCC: windows and rates by what packets have met on their way.
+    Hpcc => hpcc::HpccSpec,
 }

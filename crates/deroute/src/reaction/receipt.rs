@@ -14,6 +14,8 @@ pub(crate) struct Receipt {
     pub(crate) marked: bool,
     /// Links between switches on its way.
     pub(crate) hops: u8,
+    /// Where is kept what it has met; [`NONE`](crate::kernel::core::packet::NONE) if nothing is.
+    pub(crate) trail: u32,
 }
 
 /// An acknowledgement, and what its host makes of it.
@@ -36,7 +38,7 @@ impl Acknowledged {
     /// One of a packet of so many phits, unmarked, that left in a cycle, heard in another.
     #[cfg(test)]
     pub(super) fn of(phits: u16, left: Cycle, now: f64) -> Self {
-        let receipt = Receipt { phits, come: phits.into(), left, marked: false, hops: 0 };
+        let receipt = Receipt { phits, come: phits.into(), left, marked: false, hops: 0, trail: 0 };
         Self { receipt, newly: phits.into(), under_way: 0.0, now }
     }
 }

@@ -36,6 +36,8 @@ mod spraying;
 mod streams;
 mod support;
 mod tables;
+mod telemetry;
+mod timely;
 mod verdicts;
 mod windows;
 mod workload;

@@ -2,6 +2,7 @@
 
 use super::cargo::Cargo;
 use super::packet::Flight;
+use crate::congestion::Trail;
 use crate::ids::Cycle;
 use crate::workload::Seat;
 use crate::workload::process::Descriptor;
@@ -13,6 +14,8 @@ pub(crate) struct Mail {
     pub(crate) arrivals: Vec<Flight>,
     /// Those of the arrivals, where packets have cargo.
     pub(crate) cargo: Vec<Cargo>,
+    /// What they have met, where switches write that.
+    pub(crate) trails: Vec<Trail>,
     /// Cycle and signal.
     pub(crate) signals: Vec<(Cycle, Signal)>,
     /// Messages within nodes.

@@ -7,6 +7,7 @@ pub(crate) mod mail;
 pub(crate) mod packet;
 pub(crate) mod port_set;
 pub(crate) mod ports;
+pub(crate) mod trails;
 pub(crate) mod wheel;
 
 use std::sync::Arc;

@@ -10,6 +10,7 @@ use super::retry::Retry;
 use super::sampling::Sampling;
 use super::schedule::Turns;
 use super::silence::Silences;
+use super::telemetry::Telemetry;
 use crate::congestion::CongestionPlan;
 use crate::kernel::core::wheel::Wheel;
 use crate::kernel::model::Model;
@@ -26,6 +27,7 @@ impl Queued {
             None => 0,
             Some(CongestionPlan::Mark(_)) => Marking::bytes(model, ports),
             Some(CongestionPlan::Sample(_)) => Sampling::bytes(model, outputs),
+            Some(CongestionPlan::Record) => Telemetry::bytes(model, outputs),
         };
         let pacing = match model.egress.reaction_point {
             None => 0,

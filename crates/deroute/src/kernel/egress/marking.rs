@@ -3,17 +3,72 @@
 //! Every output has a random stream of its own, so that what it marks depends on nothing but the packets that it
 //! sends.
 
-use crate::congestion::MarkPlan;
+use super::telemetry::Telemetry;
+use crate::congestion::{CongestionPlan, MarkPlan};
 use crate::ids::PortId;
 use crate::kernel::core::Core;
 use crate::kernel::core::ports::Output;
 use crate::kernel::model::Model;
 use crate::probe::marks::MarkRecord;
 use crate::rng::{Owner, Stream};
-use crate::state::{State, state};
+use crate::state::{CheckpointError, State, state};
 
-/// The congestion points of a partition.
-pub(crate) struct Marking {
+/// The congestion points of a partition, where they act on packets that leave.
+pub(super) enum Leaving {
+    /// Some are marked.
+    Marks(Marking),
+    /// They take with them what they meet.
+    Records(Telemetry),
+}
+
+impl State for Leaving {
+    fn save(&self, into: &mut Vec<u8>) -> Result<(), CheckpointError> {
+        match self {
+            Self::Marks(marking) => marking.save(into),
+            Self::Records(telemetry) => telemetry.save(into),
+        }
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> Result<(), CheckpointError> {
+        match self {
+            Self::Marks(marking) => marking.load(from),
+            Self::Records(telemetry) => telemetry.load(from),
+        }
+    }
+}
+
+impl Leaving {
+    /// For the outputs of a partition and so many classes; none if no congestion point does so.
+    pub(super) fn new(plan: Option<CongestionPlan>, core: &Core, classes: u8) -> Option<Box<Self>> {
+        match plan? {
+            CongestionPlan::Mark(plan) => Some(Self::Marks(Marking::new(plan, core, classes))),
+            CongestionPlan::Record => Some(Self::Records(Telemetry::new(core, classes))),
+            CongestionPlan::Sample(_) => None,
+        }
+        .map(Box::new)
+    }
+
+    /// Forgets what was measured.
+    pub(super) fn forget(&mut self) {
+        let records = match self {
+            Self::Marks(marking) => &mut marking.records,
+            Self::Records(telemetry) => &mut telemetry.records,
+        };
+        records.iter_mut().for_each(|record| (record.packets, record.marked) = (0, 0));
+    }
+
+    /// What left an output, class by class.
+    pub(super) fn records(&self, port: u32) -> &[MarkRecord] {
+        let (records, classes) = match self {
+            Self::Marks(marking) => (&marking.records, marking.classes),
+            Self::Records(telemetry) => (&telemetry.records, telemetry.classes),
+        };
+        &records[port as usize * classes..][..classes]
+    }
+}
+
+/// Marks by chance.
+pub(super) struct Marking {
     plan: MarkPlan,
     classes: usize,
     streams: Vec<Stream>,
@@ -70,15 +125,5 @@ impl Marking {
             record.marked += u64::from(marked);
         }
         marked
-    }
-
-    /// Forgets what was measured.
-    pub(super) fn forget(&mut self) {
-        self.records.iter_mut().for_each(|record| (record.packets, record.marked) = (0, 0));
-    }
-
-    /// What left an output, class by class.
-    pub(super) fn records(&self, port: u32) -> &[MarkRecord] {
-        &self.records[port as usize * self.classes..][..self.classes]
     }
 }

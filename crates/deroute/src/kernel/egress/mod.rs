@@ -16,6 +16,7 @@ mod sampling;
 pub(crate) mod schedule;
 mod sending;
 mod silence;
+mod telemetry;
 
 pub(crate) use fixed::Fixed;
 pub(crate) use queued::Queued;

@@ -42,9 +42,9 @@ pub(super) fn all<C: Control, H: Hosts, B: Books>(
     }
 }
 
-/// What a packet tells its host, if it is a notification.
-pub(super) fn unload(hosts: &mut impl Hosts, packet: &Packet) -> Option<Notice> {
-    match hosts.cargo_mut()?.remove(packet.host_word).part_of {
+/// What a packet, by its word, tells its host, if it is a notification.
+pub(super) fn unload(hosts: &mut impl Hosts, host_word: u32) -> Option<Notice> {
+    match hosts.cargo_mut()?.remove(host_word).part_of {
         PartOf::Notice(notice) => Some(notice),
         _ => None,
     }

@@ -9,14 +9,15 @@ use std::collections::BinaryHeap;
 
 use super::output_queues::{self, OutputQueues};
 use super::paced::{Flow, FlowId, PacedHost};
+use crate::congestion::Trail;
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::{Notice, Told};
+use crate::kernel::core::cargo::{Notice, Slab, Told};
 use crate::kernel::core::packet::{NONE, Packet};
 use crate::kernel::machine::Departing;
 use crate::kernel::model::Model;
 use crate::probe::limits::{LimitRecord, Limits};
-use crate::reaction::{ReactionPlan, Report};
+use crate::reaction::{ReactionPlan, Receipt, Report};
 use crate::rng::{Owner, Stream};
 use crate::state::{State, state};
 
@@ -28,6 +29,8 @@ pub(super) struct Pacing {
     /// By their index in `Core::hosts`.
     hosts: Vec<PacedHost>,
     events: BinaryHeap<Reverse<(Cycle, u32, Event)>>,
+    /// What packets have met that these tell of, where switches write it.
+    trails: Slab<Trail>,
     record: LimitRecord,
 }
 
@@ -43,7 +46,7 @@ enum Event {
 }
 
 impl State for Pacing {
-    state! { keep hosts, events, record; leave plan, period; }
+    state! { keep hosts, events, trails, record; leave plan, period; }
 }
 
 impl Limits for Pacing {
@@ -71,6 +74,7 @@ impl Pacing {
             period: model.egress.nic.map_or(1.0, |nic| nic.period.into()),
             hosts: core.hosts.iter().map(host).collect(),
             events: BinaryHeap::new(),
+            trails: Slab::new(),
             record: LimitRecord::default(),
         }
     }
@@ -102,7 +106,9 @@ impl Pacing {
         };
         // And two looks and a notification of a host.
         let events = heard.saturating_add(hosts.saturating_mul(3 * classes));
-        flows.saturating_mul(FLOW + 32).saturating_add(events.saturating_mul(EVENT))
+        let met = if model.egress.records() { 2 * size_of::<Trail>() as u64 } else { 0 };
+        let own = FLOW + 32 + reaction.law.boxed_bytes();
+        flows.saturating_mul(own).saturating_add(events.saturating_mul(EVENT + met))
     }
 
     fn flow_id(&self, queue: u8, (router, port): (RouterId, PortId)) -> FlowId {
@@ -113,15 +119,24 @@ impl Pacing {
         self.flow_id(queue, (packet.header.destination, packet.port))
     }
 
-    /// A notification of the packets of a queue reaches a host in a cycle to come.
-    pub(super) fn hear(&mut self, (host, queue): (u32, u8), at: Cycle, notice: &Notice) {
+    /// A notification of the packets of a queue reaches a host in a cycle to come, with what a packet has met.
+    pub(super) fn hear(
+        &mut self,
+        (host, queue): (u32, u8),
+        at: Cycle,
+        notice: &Notice,
+        trail: Option<Trail>,
+    ) {
         let flow = self.flow_id(queue, notice.to);
         let report = match notice.told {
             Told::Feedback { endpoint: false, .. } if self.plan.endpoint_only => return,
             Told::Feedback { feedback, .. } => Report::Feedback(feedback),
             // As much as there can be.
             Told::Marked { .. } => Report::Feedback(u8::MAX),
-            Told::Received { receipt, .. } => Report::Received(receipt),
+            Told::Received { receipt, .. } => {
+                let trail = trail.map_or(NONE, |trail| self.trails.insert(trail));
+                Report::Received(Receipt { trail, ..receipt })
+            }
         };
         self.events.push(Reverse((at, host, Event::Heard { flow, report })));
     }
@@ -224,6 +239,12 @@ impl Pacing {
         (host, id): (u32, FlowId),
         report: Report,
     ) {
+        let trail = match report {
+            Report::Received(Receipt { trail, .. }) if trail != NONE => {
+                Some(self.trails.remove(trail))
+            }
+            _ => None,
+        };
         if !self.hosts[host as usize].flows.contains_key(&id) {
             if matches!(report, Report::Received(_)) {
                 return;
@@ -240,7 +261,7 @@ impl Pacing {
             Report::Received(receipt) => {
                 let before = (flow.limit.rate(), flow.limit.window());
                 let heard = flow.comes(receipt, core.now);
-                self.plan.law.acknowledge(&mut flow.limit, &heard);
+                self.plan.law.acknowledge(&mut flow.limit, &heard, trail.as_ref());
                 self.record.follow(before, &flow.limit);
                 None
             }

@@ -6,7 +6,7 @@
 use super::credited::HostCredits;
 use super::fixed;
 use super::injection::InjectionQueues;
-use super::marking::Marking;
+use super::marking::Leaving;
 use super::notify::{self, Switches};
 use super::output_queues::{Fifo, OutputQueues, Waiting, ready};
 use super::pacing::Pacing;
@@ -44,7 +44,7 @@ pub(crate) struct Queued {
     /// What hosts know of the buffers of their routers, where they count them.
     pub(super) credits: Option<Box<HostCredits>>,
     /// The congestion points.
-    pub(super) marking: Option<Box<Marking>>,
+    pub(super) marking: Option<Box<Leaving>>,
     pub(super) sampling: Option<Box<Sampling>>,
     /// The reaction points.
     pub(super) pacing: Option<Box<Pacing>>,
@@ -62,14 +62,12 @@ impl Egress for Queued {
     fn new(model: &Model, core: &Core) -> Self {
         let (plan, queues) = (&model.egress, OutputQueues::new(model, core));
         let classes = plan.classes();
-        let (marking, sampling) = match plan.congestion_point {
-            None => (None, None),
-            Some(CongestionPlan::Mark(plan)) => {
-                (Some(Box::new(Marking::new(plan, core, classes))), None)
-            }
+        let marking = Leaving::new(plan.congestion_point, core, classes);
+        let sampling = match plan.congestion_point {
             Some(CongestionPlan::Sample(plan)) => {
-                (None, Some(Box::new(Sampling::new(plan, core, classes))))
+                Some(Box::new(Sampling::new(plan, core, classes)))
             }
+            _ => None,
         };
         Self {
             due: Vec::new(),

@@ -1,6 +1,7 @@
 //! What happens when a packet leaves an output, or a host.
 
 use super::choice::Chosen;
+use super::marking::Leaving;
 use super::notify;
 use super::queued::Queued;
 use crate::congestion::NoticePlan;
@@ -8,31 +9,50 @@ use crate::ids::{PortId, RouterId};
 use crate::kernel::books::Books;
 use crate::kernel::control::Control;
 use crate::kernel::core::Core;
-use crate::kernel::core::packet::{BufferId, Flight};
+use crate::kernel::core::packet::{BufferId, Flight, Packet};
 use crate::kernel::core::ports::{OutputRequest, PortKind};
 use crate::kernel::hosts::Hosts;
 use crate::kernel::machine::{Datapath, Machine};
 
 impl Queued {
-    /// The congestion point of an output sees a packet leave a queue, and may mark it.
+    /// The congestion point of an output sees a packet leave a queue, and may mark it, or give it something to take along.
     #[inline(always)]
-    fn mark(&mut self, core: &mut Core, at: (u32, u8), packet: u32) {
+    fn mark(&mut self, core: &mut Core, hosts: &mut impl Hosts, at: (u32, u8), packet: u32) {
         if self.marking.is_some() {
-            self.mark_by_chance(core, at, packet);
+            self.act(core, hosts, at, packet);
         }
     }
 
     #[inline(never)]
-    fn mark_by_chance(&mut self, core: &mut Core, (port, queue): (u32, u8), packet: u32) {
-        let Some(marking) = &mut self.marking else { return };
+    fn act(
+        &mut self,
+        core: &mut Core,
+        hosts: &mut impl Hosts,
+        (port, queue): (u32, u8),
+        packet: u32,
+    ) {
+        let Some(point) = &mut self.marking else { return };
         let class = self.queues.class_of(port, queue);
         let own = |notices: NoticePlan| notices.class == class;
-        if self.queues.plan.notices.is_some_and(own) {
-            return;
-        }
-        let behind = self.queues.waiting_phits(port, class);
-        if marking.marks(core, (port, class), behind) {
-            core.pool[packet].packet.header.mark();
+        let notifies = self.queues.plan.notices.is_some_and(own);
+        let Packet { host_word, size, .. } = core.pool[packet].packet;
+        match &mut **point {
+            Leaving::Marks(marking) if !notifies => {
+                let behind = self.queues.waiting_phits(port, class);
+                if marking.marks(core, (port, class), behind) {
+                    core.pool[packet].packet.header.mark();
+                }
+            }
+            Leaving::Marks(_) => {}
+            Leaving::Records(telemetry) => {
+                let sent = telemetry.send(port, size.into());
+                if let (false, Some(trails)) = (notifies, hosts.trails_mut()) {
+                    let behind = self.queues.waiting_phits(port, class);
+                    let period = self.queues.ports[port as usize].period;
+                    let met = telemetry.meet(core, (port, class), (behind, sent, period));
+                    trails.add(host_word, met);
+                }
+            }
         }
     }
 
@@ -76,12 +96,12 @@ impl Queued {
         port: u32,
         chosen: Chosen,
     ) {
-        let Datapath { core, egress, control, books, agents, .. } = path;
+        let Datapath { core, egress, control, hosts, books, agents, .. } = path;
         let queue = chosen.queue;
         let (packet, duration) = egress.pop(core, port, chosen);
         let waiting = egress.queues.waiting[packet as usize];
         let request = waiting.request();
-        egress.mark(core, (port, queue), packet);
+        egress.mark(core, hosts, (port, queue), packet);
         let now = core.now;
         let state = &egress.queues.ports[port as usize];
         let output = &mut core.outputs[port as usize];
@@ -107,14 +127,15 @@ impl Queued {
             && kind == PortKind::Host
             && notices.is_some_and(|own| own.class == egress.queues.class_of(port, queue))
         {
-            let notice = notify::unload(&mut path.hosts, &path.core.pool[packet].packet);
-            if let Some(notice) = notice {
+            let word = path.core.pool[packet].packet.host_word;
+            if let Some(notice) = notify::unload(&mut path.hosts, word) {
                 let (host, at) = (downstream.port, arrival + duration);
                 path.hosts.hear((host, at), &notice);
                 if let Some(pacing) = &mut path.egress.pacing {
                     let to = path.egress.queues.outputs + host;
                     let queue = path.egress.queues.queue_of(to, notice.class);
-                    pacing.hear((host, queue), at, &notice);
+                    let trail = path.hosts.trails_mut().map(|trails| *trails.of(word));
+                    pacing.hear((host, queue), at, &notice, trail);
                 }
             }
         } else if kind == PortKind::Host {

@@ -3,12 +3,14 @@
 use super::messages::Interfaces;
 use super::streams::Streams;
 use super::{Entering, Entropies, Hosts, Receivers, behind, open};
+use crate::congestion::Trail;
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
 use crate::kernel::core::cargo::{Cargo, Fragment, Notice, PartOf, Slab};
 use crate::kernel::core::fetch::touch;
 use crate::kernel::core::mail::Mail;
 use crate::kernel::core::packet::{NONE, Packet};
+use crate::kernel::core::trails::Trails;
 use crate::kernel::extent::Extent;
 use crate::kernel::model::Model;
 use crate::probe::collect::Delivery;
@@ -32,10 +34,12 @@ pub(crate) struct Loaded {
     /// What they tell the sources of packets, and the entropies of those that they send.
     receivers: Option<Receivers>,
     entropies: Option<Entropies>,
+    /// What packets have met, where switches write it.
+    trails: Option<Box<Trails>>,
 }
 
 impl State for Loaded {
-    state! { keep cargo; each interfaces, streams, receivers, entropies; }
+    state! { keep cargo; each interfaces, streams, receivers, entropies, trails; }
 }
 
 impl Loaded {
@@ -47,10 +51,11 @@ impl Loaded {
         packet: Delivery,
         mut record: impl FnMut(&Delivery),
     ) {
-        let Self { cargo, interfaces, streams, receivers, .. } = self;
+        let Self { cargo, interfaces, streams, receivers, trails, .. } = self;
         let loaded = cargo.remove(host_word);
         if let Some(receivers) = receivers {
-            receivers.receive(at.0, &packet, &loaded);
+            let trail = trails.as_mut().map_or(NONE, |trails| trails.keep(host_word));
+            receivers.receive(at.0, &packet, (&loaded, trail));
         }
         let Cargo { injected, unloaded, part_of, .. } = loaded;
         let packet = Delivery { injected, ..packet };
@@ -88,7 +93,8 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
         }
         let (receivers, entropies) = (Receivers::new(model), Entropies::new(model, extent));
         let cargo = Slab::new();
-        let loaded = Loaded { cargo, interfaces, streams, receivers, entropies };
+        let trails = model.egress.records().then(|| Box::new(Trails::new()));
+        let loaded = Loaded { cargo, interfaces, streams, receivers, entropies, trails };
         Self { loaded: Some(Box::new(loaded)) }
     }
 
@@ -134,12 +140,12 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
     #[inline(always)]
     fn advance(&mut self, core: &mut Core, entering: &mut Vec<Entering>) {
         let Some(loaded) = &mut self.loaded else { return };
-        let Loaded { cargo, interfaces, streams, receivers, entropies } = &mut **loaded;
+        let Loaded { cargo, interfaces, streams, receivers, entropies, trails } = &mut **loaded;
         if let Some(entropies) = entropies {
             entropies.advance(core.now);
         }
         if let Some(receivers) = receivers {
-            receivers.reply(core, cargo, entering);
+            receivers.reply(core, (cargo, trails.as_deref_mut()), entering);
         }
         if let Some(interfaces) = interfaces {
             interfaces.apply_messages(core, cargo, entering);
@@ -151,18 +157,21 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
 
     #[inline(always)]
     fn entered(&mut self, (host, class): (u32, u8), packet: &mut Packet) {
-        let Some(Loaded { cargo, receivers, entropies, .. }) = self.loaded.as_deref_mut() else {
-            return;
-        };
+        let Some(loaded) = self.loaded.as_deref_mut() else { return };
+        let Loaded { cargo, receivers, entropies, trails, .. } = loaded;
         if receivers.is_none() && entropies.is_none() {
             return;
         }
         let cargo = cargo.get_mut(packet.host_word);
         cargo.class = class;
-        if let Some(entropies) = entropies
-            && !matches!(cargo.part_of, PartOf::Notice(_))
-        {
+        if matches!(cargo.part_of, PartOf::Notice(_)) {
+            return;
+        }
+        if let Some(entropies) = entropies {
             entropies.give(host, cargo, packet);
+        }
+        if let Some(trails) = trails {
+            trails.set(packet.host_word, Trail::default());
         }
     }
 
@@ -235,7 +244,9 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
     fn post(&mut self, core: &mut Core, partition: u32, host_word: u32) {
         if let Some(loaded) = &mut self.loaded {
             let cargo = loaded.cargo.remove(host_word);
-            core.outbox[partition as usize].cargo.push(cargo);
+            let mail = &mut core.outbox[partition as usize];
+            mail.cargo.push(cargo);
+            mail.trails.extend(loaded.trails.as_ref().map(|trails| *trails.of(host_word)));
         }
     }
 
@@ -247,6 +258,11 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
         }
         for (flight, cargo) in mail.arrivals.iter_mut().zip(mail.cargo.drain(..)) {
             flight.packet.host_word = loaded.cargo.insert(cargo);
+        }
+        if let Some(trails) = &mut loaded.trails {
+            for (flight, trail) in mail.arrivals.iter().zip(mail.trails.drain(..)) {
+                trails.set(flight.packet.host_word, trail);
+            }
         }
     }
 
@@ -270,6 +286,10 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
 
     fn cargo_mut(&mut self) -> Option<&mut Slab<Cargo>> {
         self.loaded.as_mut().map(|loaded| &mut loaded.cargo)
+    }
+
+    fn trails_mut(&mut self) -> Option<&mut Trails> {
+        self.loaded.as_mut()?.trails.as_deref_mut()
     }
 
     fn streams(&self) -> &[StreamRecord] {

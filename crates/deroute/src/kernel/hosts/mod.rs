@@ -29,6 +29,7 @@ use super::core::Core;
 use super::core::cargo::{Cargo, Notice, Slab};
 use super::core::mail::Mail;
 use super::core::packet::{BufferId, Packet};
+use super::core::trails::Trails;
 use super::extent::Extent;
 use super::model::Model;
 use crate::ids::{Cycle, HostId};
@@ -111,6 +112,11 @@ pub(crate) trait Hosts: State + Sized + Send {
 
     /// What packets carry, if they carry anything.
     fn cargo_mut(&mut self) -> Option<&mut Slab<Cargo>>;
+
+    /// What packets have met, where switches write it.
+    fn trails_mut(&mut self) -> Option<&mut Trails> {
+        None
+    }
 
     /// What was recorded of each stream; nothing without streams.
     fn streams(&self) -> &[StreamRecord];

@@ -8,6 +8,7 @@ use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
 use crate::kernel::core::cargo::{Cargo, Notice, PartOf, Slab, Told};
 use crate::kernel::core::packet::{BufferId, Packet};
+use crate::kernel::core::trails::Trails;
 use crate::kernel::model::Model;
 use crate::notification::{NotificationPlan, Tells};
 use crate::probe::PathKind;
@@ -59,14 +60,16 @@ impl Receivers {
             Some(Tells::Packets) => {
                 let counted = model.egress.reaction_point.is_some_and(|own| own.law.from_start());
                 let flows = if counted { flows } else { 0 };
-                packets.saturating_mul(reply).saturating_add(flows.saturating_mul(told))
+                // What packets have met is kept until it is told.
+                let met = if model.egress.records() { 2 * Trails::bytes(1) } else { 0 };
+                packets.saturating_mul(reply + met).saturating_add(flows.saturating_mul(told))
             }
             Some(Tells::Marks(_)) => flows.saturating_mul(told + reply),
         }
     }
 
-    /// A packet reaches a host, which tells its source when the last phit has come.
-    pub(super) fn receive(&mut self, host: u32, packet: &Delivery, cargo: &Cargo) {
+    /// A packet reaches a host, which tells its source when the last phit has come; what it has met was kept in a place.
+    pub(super) fn receive(&mut self, host: u32, packet: &Delivery, (cargo, trail): (&Cargo, u32)) {
         let Cargo { source, class, entropy, injected, .. } = *cargo;
         let at = packet.delivered;
         let told = match self.plan.tells {
@@ -78,7 +81,7 @@ impl Receivers {
                     come = *count;
                 }
                 let Delivery { size: phits, marked, hops, .. } = *packet;
-                let receipt = Receipt { phits, come, left: injected, marked, hops };
+                let receipt = Receipt { phits, come, left: injected, marked, hops, trail };
                 Told::Received { entropy, receipt }
             }
             Tells::Marks(_) if !packet.marked => return,
@@ -104,7 +107,7 @@ impl Receivers {
     pub(super) fn reply(
         &mut self,
         core: &mut Core,
-        cargo: &mut Slab<Cargo>,
+        (cargo, mut trails): (&mut Slab<Cargo>, Option<&mut Trails>),
         entering: &mut Vec<Entering>,
     ) {
         while let Some(Reverse((at, host, source, class, told))) = self.due.peek().copied()
@@ -118,9 +121,13 @@ impl Receivers {
             let (router, port) = model.topology.home_of(source);
             let plan = self.plan.notices;
             let loaded = Cargo::new(source, PartOf::Notice(notice), model.host_latency);
+            let host_word = cargo.insert(loaded);
+            if let (Some(trails), Told::Received { receipt, .. }) = (&mut trails, told) {
+                trails.give(receipt.trail, host_word);
+            }
             let packet = Packet {
                 generated: *now,
-                host_word: cargo.insert(loaded),
+                host_word,
                 header: Header::new(router),
                 port,
                 size: plan.size,

@@ -94,6 +94,11 @@ impl EgressModel {
         }
         let point = network.congestion_point.as_ref();
         let congestion_point = point.map(|point| congestion::build(point, &setting)).transpose()?;
+        if congestion_point == Some(CongestionPlan::Record) && tells != Some(Tells::Packets) {
+            let message = "nobody brings back what packets have met";
+            let choices = ["network.nic.notification_point.acknowledgement"];
+            return Err(SpecError::new("network.congestion_point.int", message).choices(choices));
+        }
         let setting = reaction::Setting {
             scale,
             host_period: nic.map(|link| link.period),
@@ -107,6 +112,7 @@ impl EgressModel {
             largest,
             lossy: pause.is_some_and(Pauses::lossy),
             marks: matches!(congestion_point, Some(CongestionPlan::Mark(_))),
+            telemetry: matches!(congestion_point, Some(CongestionPlan::Record)),
         };
         let point = network.nic.reaction_point.as_ref();
         let reaction_point = point.map(|point| reaction::build(point, &setting)).transpose()?;
@@ -149,6 +155,11 @@ impl EgressModel {
             nic,
             slow,
         })
+    }
+
+    /// Do packets take with them what they meet?
+    pub(crate) fn records(&self) -> bool {
+        matches!(self.congestion_point, Some(CongestionPlan::Record))
     }
 
     /// Pauses that do not silence notifications.

@@ -15,8 +15,10 @@ pub(crate) fn outcome(
     total: &Collector,
     every_port: bool,
 ) -> Option<CongestionPointUse> {
-    let Some(CongestionPlan::Mark(plan)) = network.model.egress.congestion_point else {
-        return None;
+    let kmin = match network.model.egress.congestion_point? {
+        CongestionPlan::Mark(plan) => Some(plan.kmin),
+        CongestionPlan::Record => None,
+        CongestionPlan::Sample(_) => return None,
     };
     let mut queues = BTreeMap::new();
     let mut ports = Vec::new();
@@ -51,7 +53,7 @@ pub(crate) fn outcome(
     let queues: Vec<MarkUse> = queues.into_iter().map(named).collect();
     let packets = total.sums().packets;
     Some(CongestionPointUse {
-        says: says(&queues, plan.kmin),
+        says: vec![kmin.map_or_else(|| met(&queues), |kmin| says(&queues, kmin))],
         marked: total.marked,
         marked_share: if packets == 0 { 0.0 } else { total.marked as f64 / packets as f64 },
         queues,
@@ -71,13 +73,26 @@ fn add(found: &mut MarkUse, record: &MarkRecord) {
 }
 
 /// What acted and what did not.
-fn says(queues: &[MarkUse], kmin: u32) -> Vec<String> {
+fn says(queues: &[MarkUse], kmin: u32) -> String {
     let marked: u64 = queues.iter().map(|queue| queue.marked).sum();
     if marked > 0 {
-        return vec![format!("{marked} packets were marked")];
+        return format!("{marked} packets were marked");
     }
-    let longest = queues.iter().map(|queue| queue.queue_max).max().unwrap_or(0);
-    vec![format!(
-        "nothing was marked: the longest queue that a packet left behind was {longest} phits, and kmin is {kmin}"
-    )]
+    format!(
+        "nothing was marked: the longest queue that a packet left behind was {} phits, and kmin is {kmin}",
+        longest(queues)
+    )
+}
+
+/// What packets took with them.
+fn met(queues: &[MarkUse]) -> String {
+    let outputs: u64 = queues.iter().map(|queue| queue.packets).sum();
+    format!(
+        "packets took with them what they met at {outputs} outputs, the longest queue {} phits",
+        longest(queues)
+    )
+}
+
+fn longest(queues: &[MarkUse]) -> u32 {
+    queues.iter().map(|queue| queue.queue_max).max().unwrap_or(0)
 }

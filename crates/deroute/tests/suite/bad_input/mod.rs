@@ -6,6 +6,7 @@ mod fabrics;
 mod networks;
 mod probes;
 mod qcn;
+mod round_trips;
 mod streams;
 mod workloads;
 

@@ -1,0 +1,80 @@
+//! TIMELY, HPCC, and in-band telemetry.
+
+use super::{Row, check};
+
+const CLASSES: (&str, &str) = ("network.classes", "{ count = 2 }");
+const INT: (&str, &str) = ("network.congestion_point", "{ int = {} }");
+const POINT: &str = "network.nic.notification_point";
+const ACKS: (&str, &str) = (POINT, "{ acknowledgement = {} }");
+const GUARDED: (&str, &str) = (
+    "network.nic",
+    "{ latency = 3, link = { buffer = 900, flow_control = { pfc = { response = 0 } } } }",
+);
+const TIMELY: &str = "network.nic.reaction_point.timely";
+const HPCC: &str = "network.nic.reaction_point.hpcc";
+
+/// A reaction point with a parameter that is wrong.
+fn each(reaction: &'static str, wrong: &[(&'static str, &str, &[&str])]) {
+    for (text, key, fragments) in wrong {
+        let path = format!("{reaction}.{key}");
+        check(&[(&[CLASSES, INT, GUARDED, ACKS, (reaction, text)], &path, fragments)]);
+    }
+}
+
+#[test]
+fn timely() {
+    check(&[
+        (&[CLASSES, ACKS, (TIMELY, "{}")], TIMELY, &["link of a host", "network.nic.link"]),
+        (&[GUARDED, (TIMELY, "{}")], TIMELY, &["no host would ever learn", "acknowledgement"]),
+    ]);
+    each(
+        TIMELY,
+        &[
+            ("{ segment = 0 }", "segment", &["no cycle", "1 phit"]),
+            ("{ low = 0 }", "low", &["0 cycles"]),
+            ("{ low = 90, high = 80 }", "high", &["80 is less than low, 90"]),
+            ("{ least_time = 0 }", "least_time", &["0 cycles"]),
+            ("{ increase = 7 }", "increase", &["7 is no rate"]),
+            ("{ decrease = 1.5 }", "decrease", &["1.5 is no share", "0 to 1"]),
+            ("{ weight = -0.5 }", "weight", &["-0.5 is no share"]),
+            ("{ least_rate = '300 Gb/s' }", "least_rate", &["300 Gb/s", "up to 200 Gb/s"]),
+        ],
+    );
+}
+
+#[test]
+fn hpcc() {
+    const GOOD: &str = "{ base_rtt = 100, increase = 1 }";
+    let rows: &[Row<'_>] = &[
+        (&[CLASSES, INT, ACKS, (HPCC, GOOD)], HPCC, &["link of a host", "network.nic.link"]),
+        (
+            &[CLASSES, GUARDED, ACKS, (HPCC, GOOD)],
+            HPCC,
+            &["no switch writes", "congestion_point.int"],
+        ),
+        (
+            &[CLASSES, INT, GUARDED],
+            "network.congestion_point.int",
+            &["nobody brings back", "acknowledgement"],
+        ),
+        (
+            &[CLASSES, INT, ACKS, ("network.switch", "{ input_queued = { pipeline = 3 } }")],
+            "network.congestion_point.int",
+            &["this switch has none", "combined_queued"],
+        ),
+    ];
+    check(rows);
+    each(
+        HPCC,
+        &[
+            ("{ base_rtt = 0, increase = 1 }", "base_rtt", &["0 cycles"]),
+            ("{ base_rtt = 100, increase = 0 }", "increase", &["no cycle"]),
+            ("{ base_rtt = 100, increase = 101 }", "increase", &["101 phits", "up to 100"]),
+            (
+                "{ base_rtt = 100, increase = 1, utilisation = 1.5 }",
+                "utilisation",
+                &["1.5 is no use", "above 0, up to 1"],
+            ),
+        ],
+    );
+}
