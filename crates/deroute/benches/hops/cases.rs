@@ -228,21 +228,28 @@ pub(crate) fn ethernet() -> Vec<Comparison> {
         memory_bar: Some(1.5),
     };
     let shares = "[network.classes]\ncount = 4\nschedule = { ets = [10, 20, 30, 40] }\n";
-    let streams: String = (0..4)
-        .map(|class| {
+    // As many streams on both sides: what classes and their schedule cost, and not what streams do.
+    let streams = |classes: u8| {
+        let stream = |index| {
             format!(
-                "[[traffic.stream]]\nname = \"{class}\"\nclass = {class}\nhosts = \"all\"\n\
-                 load = 0.125\npattern = \"uniform\"\n"
+                "[[traffic.stream]]\nname = \"{index}\"\nclass = {}\nhosts = \"all\"\n\
+                 load = 0.125\npattern = \"uniform\"\n",
+                index % classes
             )
-        })
-        .collect();
-    let traffic = format!("load = 0.0\npattern = \"uniform\"\n{streams}");
+        };
+        let streams: String = (0..4).map(stream).collect();
+        format!("load = 0.0\npattern = \"uniform\"\n{streams}")
+    };
+    let alike = Case {
+        name: format!("4 streams, h6 {}", label(MIN, UN, 0.5)),
+        spec: thesis(6, (1, ""), MIN, &streams(1)),
+    };
     let ets = Comparison {
         own: Case {
             name: format!("PFC, 4 classes, h6 {}", label(MIN, UN, 0.5)),
-            spec: thesis(6, (4, &format!("{shares}{PFC}")), MIN, &traffic),
+            spec: thesis(6, (4, &format!("{shares}{PFC}")), MIN, &streams(4)),
         },
-        others: vec![dragonfly(6, MIN, UN, 0.5)],
+        others: vec![alike, dragonfly(6, MIN, UN, 0.5)],
         bar: 2.0,
         memory_bar: None,
     };

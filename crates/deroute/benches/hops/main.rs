@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     bench.over_floor();
     bench.compare(&["VLB"], &cases::adaptive());
     bench.compare(&["h6 alike", "h6"], &cases::lattices());
-    bench.compare(&["credits"], &cases::ethernet());
+    bench.compare(&["credits", "plain"], &cases::ethernet());
     bench.compare(&["PFC"], &cases::notified());
     bench.compare(&["not full"], &cases::full());
     bench.compare(&["MIN"], &cases::tables());

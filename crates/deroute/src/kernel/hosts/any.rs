@@ -99,12 +99,12 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
     }
 
     fn sweep(&self) {
-        let Some(Loaded { cargo, interfaces: Some(interfaces), .. }) = self.loaded.as_deref()
-        else {
+        let Some(Loaded { cargo, interfaces, streams, .. }) = self.loaded.as_deref() else {
             return;
         };
         touch(cargo.lines(|cargo| cargo.injected));
-        interfaces.sweep();
+        interfaces.iter().for_each(Interfaces::sweep);
+        streams.iter().for_each(Streams::sweep);
     }
 
     fn add(&mut self, model: &Model, host: u32, id: HostId) -> Option<Cycle> {

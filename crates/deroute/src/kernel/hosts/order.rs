@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::Cycle;
+use crate::ids::{Cycle, RouterId};
 use crate::kernel::core::cargo::Numbered;
+use crate::kernel::model::Model;
 use crate::probe::collect::Delivery;
 use crate::probe::order::{Arrival, OrderRecord};
 use crate::table::{self, Table};
 
 /// Stream, source, and destination by its index.
 type Way = (u32, u32, u32);
+
+/// That no packet overtakes another one is checked where it is known.
+const CHECKED: bool = cfg!(debug_assertions);
 
 /// A packet that has arrived.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -52,6 +56,8 @@ struct Buffer {
 /// The packets that arrive in a partition.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Order {
+    /// No packet overtakes another one of its way: there is nothing to find.
+    kept: bool,
     /// Number after that of the latest packet that has arrived, where nobody puts them in order.
     latest: Table<Way, u32>,
     courses: BTreeMap<Way, Course>,
@@ -63,10 +69,11 @@ pub(super) struct Order {
 
 impl Order {
     /// For so many hosts, which hold so many phits each if they put packets in order.
-    pub(super) fn new(hosts: usize, limit: Option<u32>) -> Self {
+    pub(super) fn new(model: &Model, hosts: usize) -> Self {
+        let (limit, kept) = (model.resequencing, keeps_order(model));
         let buffers = vec![Buffer::default(); if limit.is_some() { hosts } else { 0 }];
         let (latest, courses) = (Table::default(), BTreeMap::new());
-        Self { latest, courses, limit, buffers, record: OrderRecord::default() }
+        Self { kept, latest, courses, limit, buffers, record: OrderRecord::default() }
     }
 
     /// Bytes before the first packet, for so many hosts.
@@ -75,8 +82,9 @@ impl Order {
     }
 
     /// Bytes of so many ways, at the most, without what is held.
-    pub(super) fn most_bytes(limit: Option<u32>, ways: u64) -> u64 {
-        match limit {
+    pub(super) fn most_bytes(model: &Model, ways: u64) -> u64 {
+        match model.resequencing {
+            None if keeps_order(model) && !CHECKED => 0,
             // The nodes of a tree may be half full.
             Some(_) => 2 * ways * (size_of::<(Way, Course)>() as u64 + 4),
             None => table::most_bytes::<Way, u32>(ways),
@@ -112,10 +120,12 @@ impl Order {
         let Numbered { stream, source, sequence } = number;
         let (way, now) = ((stream, source, host), packet.sample.delivered);
         let Some(limit) = self.limit else {
-            let latest = self.latest.entry(way).or_default();
-            packet.late = sequence < *latest;
-            *latest = (*latest).max(sequence + 1);
-            self.record.count(now, Arrival { late: packet.late, ..Arrival::default() });
+            if !self.kept || CHECKED {
+                let latest = self.latest.entry(way).or_default();
+                packet.late = sequence < *latest;
+                *latest = (*latest).max(sequence + 1);
+                debug_assert!(!self.kept || !packet.late, "it was overtaken");
+            }
             release(&packet);
             return false;
         };
@@ -148,6 +158,14 @@ impl Order {
         buffer.change(now, left, &mut self.record);
         false
     }
+}
+
+/// Packets from one host to another that wait in the same injection queue take one path, on which every queue is first
+/// in, first out.
+fn keeps_order(model: &Model) -> bool {
+    let follows = (model.routing.agent)(RouterId(0), 1).follows();
+    let one_path = follows.is_some_and(|follows| follows.at_source);
+    one_path && model.shared_by.is_empty() && model.egress.reaction_point.is_none()
 }
 
 impl Buffer {

@@ -9,6 +9,7 @@ use super::order::{Arrived, Order};
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
 use crate::kernel::core::cargo::{Cargo, Numbered, PartOf, Slab};
+use crate::kernel::core::fetch::touch;
 use crate::kernel::core::packet::{BufferId, NONE, Packet};
 use crate::kernel::core::wheel::Wheel;
 use crate::kernel::extent::Extent;
@@ -63,7 +64,7 @@ impl Streams {
             due: Vec::new(),
             free_at: Vec::with_capacity(hosts),
             sent: model.resequencing.map(|_| BTreeMap::new()),
-            order: Order::new(hosts, model.resequencing),
+            order: Order::new(model, hosts),
             records: streams.iter().map(|_| StreamRecord::new()).collect(),
         })
     }
@@ -95,7 +96,7 @@ impl Streams {
             sent = 2 * all * (size_of::<((u32, u32), u32)>() as u64 + 4);
         }
         let due = 2 * size_of::<u32>() as u64 * extent.generators;
-        Order::most_bytes(model.resequencing, all)
+        Order::most_bytes(model, all)
             + sent
             + due
             + Wheel::<u32>::most_bytes(parts, model.horizon(), extent.generators)
@@ -124,7 +125,7 @@ impl Streams {
 
     /// Generators whose time has come generate a packet. Of those of a host one packet enters in each cycle, the
     /// one that is due for longest first, so that no two arrive at their router at once.
-    #[cold]
+    #[inline(never)]
     pub(super) fn generate(
         &mut self,
         core: &mut Core,
@@ -154,6 +155,13 @@ impl Streams {
         }
         due.clear();
         self.due = due;
+    }
+
+    /// Fetches its state.
+    pub(super) fn sweep(&self) {
+        touch(self.generators.iter().map(|generator| generator.next));
+        touch(self.free_at.iter().step_by(16).copied());
+        touch(self.wheel.lines(|generator| *generator));
     }
 
     /// The first cycle of `from..to` in which a generator is looked at, or `to`.
