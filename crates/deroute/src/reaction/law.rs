@@ -60,7 +60,7 @@ pub(crate) enum Report {
 
 impl Law {
     /// A flow is limited from its first packet on, and not only after it has been told something.
-    pub(crate) fn from_start(&self) -> bool {
+    pub(crate) fn limits_at_once(&self) -> bool {
         matches!(
             self,
             Self::Window(_) | Self::Swift(_) | Self::Nscc(_) | Self::Timely(_) | Self::Hpcc(_)

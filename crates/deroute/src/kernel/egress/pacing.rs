@@ -99,7 +99,7 @@ impl Pacing {
         let classes = u64::from(model.egress.classes()) - 1;
         let destinations = if reaction.by_source { 1 } else { hosts };
         let all = hosts.saturating_mul(destinations).saturating_mul(classes);
-        let (flows, heard) = match reaction.law.from_start() {
+        let (flows, heard) = match reaction.law.limits_at_once() {
             true => (all, packets),
             // A timer that does not count any more stays until it is over.
             false => (all.min(notices), notices),
@@ -149,12 +149,12 @@ impl Pacing {
         (host, queue): (u32, u8),
         packet: u32,
     ) -> bool {
-        let from_start = self.plan.law.from_start();
-        if self.hosts[host as usize].flows.is_empty() && !from_start {
+        let at_once = self.plan.law.limits_at_once();
+        if self.hosts[host as usize].flows.is_empty() && !at_once {
             return false;
         }
         let id = self.flow_of(queue, &core.pool[packet].packet);
-        if from_start && !self.hosts[host as usize].flows.contains_key(&id) {
+        if at_once && !self.hosts[host as usize].flows.contains_key(&id) {
             self.begin((host, id), (NONE, NONE), core.now);
         }
         let own = &mut self.hosts[host as usize];

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-use super::interface::Outgoing;
+use super::outgoing::Outgoing;
 use crate::kernel::model::Model;
 use crate::switch::Crossbar;
 
@@ -15,7 +15,7 @@ use crate::switch::Crossbar;
 pub(crate) fn ahead(model: &Model) -> u32 {
     let largest = u32::from(model.packet_sizes().1);
     let each_cycle = match model.crossbar {
-        Crossbar::Speed(speed) => u32::from(speed),
+        Crossbar::Speed(speed) => speed,
         Crossbar::Ideal => largest,
     };
     (model.host_latency + 2).saturating_mul(each_cycle).saturating_add(3 * largest)

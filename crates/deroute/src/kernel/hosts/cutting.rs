@@ -1,9 +1,10 @@
 //! How interfaces cut messages into packets, one by one.
 
 use super::Entering;
-use super::interface::{News, Outgoing, SendQueues, What};
+use super::interface::{News, SendQueues, What};
 use super::later::Item;
 use super::messages::Interfaces;
+use super::outgoing::Outgoing;
 use crate::ids::Cycle;
 use crate::kernel::core::Core;
 use crate::kernel::core::cargo::{Cargo, Fragment, PartOf, Slab};

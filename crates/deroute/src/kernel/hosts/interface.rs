@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use super::behind::Behind;
 use super::incoming::Incoming;
+use super::outgoing::Outgoing;
 
 use crate::ids::{Cycle, HostId};
 use crate::probe::messages::{Message, Record};
@@ -12,18 +13,6 @@ use crate::queuing::Flows;
 use crate::workload::matching::{Pattern, Waiter};
 use crate::workload::process::{Descriptor, Kind, Process, Services};
 use crate::workload::{Job, Seat};
-
-/// A message that is being cut.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Outgoing {
-    pub(super) descriptor: Descriptor,
-    pub(super) to: HostId,
-    /// Phits that have been cut off.
-    pub(super) cut: u32,
-    /// Number among the messages of the host; where they take turns, among the turns.
-    pub(super) serial: u32,
-    pub(super) issued: Cycle,
-}
 
 /// Something that a rank is told of in a cycle.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

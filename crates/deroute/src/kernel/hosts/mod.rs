@@ -10,6 +10,7 @@ mod later;
 mod messages;
 mod open;
 mod order;
+mod outgoing;
 mod passing;
 mod receivers;
 mod scale_up;

@@ -45,7 +45,7 @@ impl Receivers {
         Some(Self {
             plan,
             told: BTreeMap::new(),
-            come: reaction.filter(|plan| plan.law.from_start()).map(|_| BTreeMap::new()),
+            come: reaction.filter(|plan| plan.law.limits_at_once()).map(|_| BTreeMap::new()),
             due: BinaryHeap::new(),
         })
     }
@@ -58,7 +58,8 @@ impl Receivers {
         match model.notification_point.map(|plan| plan.tells) {
             None => 0,
             Some(Tells::Packets) => {
-                let counted = model.egress.reaction_point.is_some_and(|own| own.law.from_start());
+                let counted =
+                    model.egress.reaction_point.is_some_and(|own| own.law.limits_at_once());
                 let flows = if counted { flows } else { 0 };
                 // What packets have met is kept until it is told.
                 let met = if model.egress.records() { 2 * Trails::bytes(1) } else { 0 };

@@ -87,18 +87,7 @@ impl EgressModel {
             longest_input: links.iter().map(|link| link.memory()).max().unwrap_or(0),
             counted_inputs: pause.is_some_and(Pauses::between_all_switches) && !switch.holds_input,
         };
-        if let (Some(plan), true) = (notices, pause.is_some_and(Pauses::whole_link)) {
-            let message = "a pause of the whole link stops notifications as well";
-            let choices = ["network.flow_control.pfc", "network.flow_control.credits"];
-            return Err(SpecError::new(plan.point, message).choices(choices));
-        }
-        let point = network.congestion_point.as_ref();
-        let congestion_point = point.map(|point| congestion::build(point, &setting)).transpose()?;
-        if congestion_point == Some(CongestionPlan::Record) && tells != Some(Tells::Packets) {
-            let message = "nobody brings back what packets have met";
-            let choices = ["network.nic.notification_point.acknowledgement"];
-            return Err(SpecError::new("network.congestion_point.int", message).choices(choices));
-        }
+        let congestion_point = congestion_point(network, &setting, (pause, tells, notices))?;
         let setting = reaction::Setting {
             scale,
             host_period: nic.map(|link| link.period),
@@ -334,4 +323,25 @@ pub(super) fn check(
         return refuse(&format!("network.links.{name}.shared"), message, &["nothing"]);
     }
     Ok(())
+}
+
+/// What the network asks of its congestion points.
+fn congestion_point(
+    network: &Network,
+    setting: &congestion::Setting,
+    (pause, tells, notices): (Option<&Pauses>, Option<Tells>, Option<NoticePlan>),
+) -> Result<Option<CongestionPlan>, SpecError> {
+    if let (Some(plan), true) = (notices, pause.is_some_and(Pauses::whole_link)) {
+        let message = "a pause of the whole link stops notifications as well";
+        let choices = ["network.flow_control.pfc", "network.flow_control.credits"];
+        return Err(SpecError::new(plan.point, message).choices(choices));
+    }
+    let point = network.congestion_point.as_ref();
+    let plan = point.map(|point| congestion::build(point, setting)).transpose()?;
+    if plan == Some(CongestionPlan::Record) && tells != Some(Tells::Packets) {
+        let message = "nobody brings back what packets have met";
+        let choices = ["network.nic.notification_point.acknowledgement"];
+        return Err(SpecError::new("network.congestion_point.int", message).choices(choices));
+    }
+    Ok(plan)
 }
