@@ -49,7 +49,7 @@ def short_warmups(
 ) -> Iterator[Problem]:
     """A warning for each warm-up of the file that is short; that of the point where it is worst.
 
-    Points that record a time series, or agents, are looked at in time, whenever that begins.
+    Points that record a time series, agents or rates are looked at in time, whenever that begins.
     """
     short: dict[DocumentPath, list[tuple[Point, Ramp]]] = {}
     for point, ramp in ramps:
@@ -67,7 +67,7 @@ def short_warmups(
 
 
 def _in_time(spec: Mapping[str, Any]) -> bool:
-    return bool({"series", "agents"} & set(spec.get("probes", {})))
+    return bool({"series", "agents", "rates"} & set(spec.get("probes", {})))
 
 
 def _time(ns: float) -> str:
