@@ -135,7 +135,8 @@ class NotificationUse(Part):
 class WindowUse(Part):
     """What the windows of flows did, over the whole run."""
 
-    #: Times that the next packet of a flow did not fit, and that an acknowledgement made a window larger.
+    #: Times that the next packet of a flow did not fit, and that an acknowledgement made a window
+    #: larger.
     held: int
     raises: int
     #: Smallest and largest window, in phits; 0 if no flow had one.

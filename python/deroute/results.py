@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -132,9 +132,15 @@ Records = Literal[
 Table = Literal["summary", "hosts", "routers", "links", "streams"] | Records
 
 
-#: What is recorded in time, or of every link, where the spec asks for it.
-_RECORDS = ("series", "agents", "congestion", "queues", "rates", "pauses")
-_Record = TypeVar("_Record")
+#: What is recorded in time, or of every link, where the spec asks for it: in words.
+_RECORDS = {
+    "series": "time series",
+    "agents": "state of the agents",
+    "congestion": "congestion trees",
+    "queues": "queues",
+    "rates": "rates",
+    "pauses": "pauses",
+}
 
 
 class Outcome(Value, Part):
@@ -307,8 +313,9 @@ class Outcome(Value, Part):
         link (needs `probes.links`), stream (needs `traffic.stream`), bin of the time series (needs
         `probes.series`), sample and router (`agents`, needs `probes.agents`; see
         `AgentSeries.to_polars`), sample of the congestion trees (needs `probes.congestion`), sample
-        and queue (needs `probes.queues`) or flow (`rates`, needs `probes.rates`), link and VC (`pauses`, needs `probes.pauses`), or
-        iteration, rank or flow of a job (needs a `workload`; flows that of a job that asks for it).
+        and queue (needs `probes.queues`) or flow (`rates`, needs `probes.rates`), link and VC
+        (`pauses`, needs `probes.pauses`), or iteration, rank or flow of a job (needs a `workload`;
+        flows that of a job that asks for it).
         """
         arrays = self.arrays
         match table:
@@ -326,18 +333,13 @@ class Outcome(Value, Part):
                 return pl.DataFrame({"router": router, "port": port, "use": arrays.link_use})
             case "streams":
                 return streams_frame(self.streams)
-            case "series":
-                return _asked(self.series, "time series", table).to_polars()
-            case "agents":
-                return _asked(self.agents, "state of the agents", table).to_polars()
-            case "congestion":
-                return _asked(self.congestion, "congestion trees", table).to_polars()
-            case "queues":
-                return _asked(self.queues, "queues", table).to_polars()
-            case "rates":
-                return _asked(self.rates, "rates", table).to_polars()
-            case "pauses":
-                return _asked(self.pauses, "pauses", table).to_polars()
+            case "series" | "agents" | "congestion" | "queues" | "rates" | "pauses":
+                record = getattr(self, table)
+                if record is None:
+                    words = f"the spec asked for no {_RECORDS[table]} (probes.{table})"
+                    raise ValueError(words)
+                frame: pl.DataFrame = record.to_polars()
+                return frame
             case "iterations" | "ranks" | "flows":
                 return job_frame(table, self.jobs)
 
@@ -368,12 +370,6 @@ class Outcome(Value, Part):
             below = _below(self._raw, f"jobs.{job['name']}.")
             job["arrays"] = {name: array.tolist() for name, array in below.items()}
         return document
-
-
-def _asked(record: _Record | None, what: str, probe: str) -> _Record:
-    if record is None:
-        raise ValueError(f"the spec asked for no {what} (probes.{probe})")
-    return record
 
 
 def _below(raw: RawArrays, prefix: str) -> dict[str, NDArray[Any]]:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import synthetic
+from deroute import cost
 from deroute.analysis import Estimate
 from deroute.figures import Study
 from deroute.reproduce import Paper, PaperError, find, read_paper, reproduce_item
@@ -137,6 +138,25 @@ def test_an_experiment_changes_settings_at_one_scale(tmp_path: Path) -> None:
     document = documents(paper, paper.items[0], "quick")["curve"]
     assert document["base"]["run"] == {"warmup": 900, "measure": 200}
     assert document["axis"][2]["values"] == [0.1]
+
+
+def test_a_length_of_ones_own_replaces_a_precision(tmp_path: Path) -> None:
+    """A scale by precision: an experiment that says how long it measures has no precision."""
+    precise = 'set = { "run.precision" = { latency = "1%" }, "run.measure" = 40000 }'
+    old = next(line for line in PAPER.splitlines() if line.startswith("set = ") and "run." in line)
+    (tmp_path / "paper.toml").write_text(PAPER.replace(old, precise, 1))
+    (tmp_path / "one.toml").write_text(ITEM)
+
+    def base() -> dict[str, Any]:
+        paper = read_paper(tmp_path)
+        return documents(paper, paper.items[0], "quick")["curve"]["base"]
+
+    assert base()["run"] == {"precision": {"latency": "1%"}, "measure": 40000}
+    # What is dropped at first counts, and no warm-up that there is not.
+    assert cost.cycles(base()) == 45_000
+    own = 'load = [0.1], set = { "run.measure" = 200 }'
+    (tmp_path / "one.toml").write_text(ITEM.replace("load = [0.1, 0.5] }", f"{own} }}"))
+    assert base()["run"] == {"measure": 200}
 
 
 def test_claims_are_reproduced_differ_or_stay_open(paper: Paper) -> None:

@@ -36,7 +36,8 @@ def draw(study: Study, table: FigureTable) -> Figure:
     for panel, (name, label, frame) in zip(panels, cells, strict=True):
         outcome = study.outcomes[int(frame[ROW][0])]
         record, flows = _flows(outcome, table)
-        shown = flows[np.sort(np.argsort(record.rates[:, flows].min(axis=0), kind="stable")[:_MOST])]
+        slowest = np.argsort(record.rates[:, flows].min(axis=0), kind="stable")
+        shown = flows[np.sort(slowest[:_MOST])]
         hidden |= len(shown) < len(flows)
         for flow in shown:
             text = _name(*record.flows[flow])
