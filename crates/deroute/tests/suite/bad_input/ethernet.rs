@@ -101,6 +101,20 @@ const SHARED_BUFFERS: &[Row<'_>] = &[
     ),
 ];
 
+/// A sender that would be told to go on before it has been told to be silent.
+const LIMITS: &[Row<'_>] = &[
+    (
+        &[(PFC, "{ pfc = { response = 0, frame = 1, lossy = true, xoff = 9, xon = 10 } }")],
+        "network.flow_control.pfc.xon",
+        &["10 phits are more than xoff = 9"],
+    ),
+    (
+        &[(PFC, "{ pause = { response = 0, frame = 1, lossy = true, xoff = 9, xon = 10 } }")],
+        "network.flow_control.pause.xon",
+        &["10 phits are more than xoff = 9"],
+    ),
+];
+
 /// A packet of 4 phits and 3 frames of other VCs take 13 cycles, and a quantum 2.56.
 const QUANTA: &[Row<'_>] = &[(
     &[
@@ -190,7 +204,8 @@ fn flow_control_by_class_of_links() {
 }
 
 #[test]
-fn shared_buffers_and_quanta() {
+fn limits_shared_buffers_and_quanta() {
+    check(LIMITS);
     check(SHARED_BUFFERS);
     check(QUANTA);
 }
