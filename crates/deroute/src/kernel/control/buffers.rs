@@ -49,13 +49,12 @@ pub(super) struct Buffers {
     vcs: usize,
     /// By class of links, where VCs neither share buffers nor memory.
     guards: Vec<Option<Guard>>,
-    /// Phits of each VC of each input, `vcs` for each.
-    held: Vec<u32>,
-    /// Of each input, or of each of its VCs: so many.
+    /// Records of each input: one, or one of each VC.
     recorded: usize,
-    /// Most phits that one of them held, or all together where the whole link is paused.
-    peaks: Vec<u32>,
-    /// The same once something has happened.
+    /// For each input the most phits that one of its VCs held, or all together where the whole link is paused, for each
+    /// record; and then the phits of each VC.
+    phits: Vec<u32>,
+    /// What else is recorded, once something has happened.
     events: Vec<Events>,
 }
 
@@ -66,9 +65,8 @@ impl Buffers {
         Self {
             vcs,
             guards: guards(model),
-            held: vec![0; ports * vcs],
             recorded,
-            peaks: vec![0; ports * recorded],
+            phits: vec![0; ports * (recorded + vcs)],
             events: Vec::new(),
         }
     }
@@ -85,15 +83,28 @@ impl Buffers {
 
     /// Something of each cache line.
     pub(super) fn lines(&self) -> impl Iterator<Item = u32> + '_ {
-        self.held.iter().chain(&self.peaks).step_by(16).copied()
+        self.phits.iter().step_by(16).copied()
     }
 
     /// Something of those of an input.
     #[inline(always)]
     pub(super) fn line(&self, input: u32) -> u32 {
-        self.held[input as usize * self.vcs] ^ self.peaks[input as usize * self.recorded]
+        self.phits[self.place(input, 0)]
     }
 
+    /// Where the phits of a VC are.
+    #[inline(always)]
+    fn place(&self, port: u32, vc: u8) -> usize {
+        self.peak(port) + self.recorded + usize::from(vc)
+    }
+
+    /// Where the first record of an input is.
+    #[inline(always)]
+    fn peak(&self, port: u32) -> usize {
+        port as usize * (self.recorded + self.vcs)
+    }
+
+    /// The number of a VC among all.
     #[inline]
     pub(super) fn index(&self, port: u32, vc: u8) -> usize {
         port as usize * self.vcs + usize::from(vc)
@@ -102,16 +113,16 @@ impl Buffers {
     /// Phits in a buffer: of one VC, or of all where they share it.
     #[inline]
     pub(super) fn held(&self, plan: &PausePlan, input: u32, vc: u8) -> u32 {
-        let first = self.index(input, 0);
+        let first = self.place(input, 0);
         if plan.whole_link {
-            return self.held[first..first + self.vcs].iter().sum();
+            return self.phits[first..first + self.vcs].iter().sum();
         }
-        self.held[first + usize::from(vc)]
+        self.phits[first + usize::from(vc)]
     }
 
     /// Phits of one VC.
     pub(super) fn of(&self, input: u32, vc: u8) -> u32 {
-        self.held[self.index(input, vc)]
+        self.phits[self.place(input, vc)]
     }
 
     /// A packet arrives, which is counted where it concerns its own VC only, if there is room.
@@ -119,8 +130,8 @@ impl Buffers {
     pub(super) fn arrive(&mut self, class: u8, (input, vc): (u32, u8), size: u32) -> Arrives {
         let class = usize::from(class).min(self.guards.len() - 1);
         let Some(Guard { capacity, xoff }) = self.guards[class] else { return Arrives::Otherwise };
-        let index = self.index(input, vc);
-        let own = &mut self.held[index];
+        let place = self.place(input, vc);
+        let own = &mut self.phits[place];
         let held = *own + size;
         if held > capacity {
             return Arrives::Otherwise;
@@ -132,8 +143,8 @@ impl Buffers {
 
     /// Adds the phits of a packet with which a VC, or all of them, hold so many.
     pub(super) fn add(&mut self, plan: &PausePlan, (input, vc): (u32, u8), size: u32, held: u32) {
-        let own = self.index(input, vc);
-        self.held[own] += size;
+        let place = self.place(input, vc);
+        self.phits[place] += size;
         self.reach(input, if plan.whole_link { 0 } else { vc }, held);
     }
 
@@ -141,15 +152,16 @@ impl Buffers {
     #[inline(always)]
     fn reach(&mut self, input: u32, vc: u8, held: u32) {
         let vc = usize::from(vc).min(self.recorded - 1);
-        let peak = &mut self.peaks[input as usize * self.recorded + vc];
+        let place = self.peak(input) + vc;
+        let peak = &mut self.phits[place];
         *peak = held.max(*peak);
     }
 
     /// A packet leaves a VC.
     #[inline(always)]
     pub(super) fn take(&mut self, input: u32, vc: u8, size: u32) {
-        let index = self.index(input, vc);
-        let held = &mut self.held[index];
+        let place = self.place(input, vc);
+        let held = &mut self.phits[place];
         // A buffer without limits is not counted.
         *held = held.saturating_sub(size);
     }
@@ -160,7 +172,8 @@ impl Buffers {
         let record = |index| {
             let Events { stops, frames, lost_packets, lost_phits } =
                 self.events.get(index).copied().unwrap_or_default();
-            PauseRecord { stops, frames, lost_packets, lost_phits, peak: self.peaks[index] }
+            let peak = self.phits[self.peak(input) + index - first];
+            PauseRecord { stops, frames, lost_packets, lost_phits, peak }
         };
         (first..first + self.recorded).map(record).collect()
     }
@@ -169,7 +182,8 @@ impl Buffers {
     #[inline(never)]
     pub(super) fn events(&mut self, plan: &PausePlan, input: u32, vc: u8) -> &mut Events {
         if self.events.is_empty() {
-            self.events = vec![Events::default(); self.peaks.len()];
+            let inputs = self.phits.len() / (self.recorded + self.vcs);
+            self.events = vec![Events::default(); inputs * self.recorded];
         }
         let vc = if plan.whole_link { 0 } else { usize::from(vc).min(self.recorded - 1) };
         &mut self.events[input as usize * self.recorded + vc]

@@ -61,7 +61,7 @@ impl PauseFrame {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Pause {
     buffers: Buffers,
-    /// VCs of each input whose sender has been told to be silent; all where the whole link is told.
+    /// VCs of each input whose sender has been told to be silent, once one has been; all where the whole link is told.
     stopped: Vec<u64>,
     /// Inputs whose buffers have changed in this cycle.
     changed: PortSet,
@@ -80,7 +80,7 @@ impl Pause {
         let (vcs, ports) = (buffers::vcs(model), core.inputs.len());
         Self {
             buffers: Buffers::new(model, ports),
-            stopped: vec![0; ports],
+            stopped: Vec::new(),
             changed: PortSet::new(ports),
             inputs: Vec::new(),
             refresh_at: if ends(model) { vec![0; ports * vcs] } else { Vec::new() },
@@ -95,14 +95,13 @@ impl Pause {
         let refresh = if ends(model) { vcs * size_of::<Cycle>() as u64 } else { 0 };
         let shared = model.pause.as_ref().is_some_and(|pauses| pauses.shared.is_some());
         let memory = if shared { Memory::bytes(routers, vcs) } else { 0 };
-        let stopped = ports * size_of::<u64>() as u64;
-        Buffers::bytes(model, ports) + refresh + stopped + memory + ports / 8
+        Buffers::bytes(model, ports) + refresh + memory + ports / 8
     }
 
     /// Bytes besides, once something has happened.
     pub(crate) fn most_bytes(model: &Model, ports: u64) -> u64 {
         match model.pause {
-            Some(_) => Buffers::most_bytes(model, ports),
+            Some(_) => Buffers::most_bytes(model, ports) + ports * size_of::<u64>() as u64,
             None => 0,
         }
     }
@@ -116,7 +115,7 @@ impl Pause {
     /// Something of what it looks at where a packet arrives at an input or leaves it.
     #[inline(always)]
     pub(super) fn line(&self, input: u32) -> u32 {
-        self.buffers.line(input) ^ self.stopped[input as usize] as u32
+        self.buffers.line(input) ^ self.stopped(input) as u32
     }
 
     #[inline(always)]
@@ -180,7 +179,7 @@ impl Pause {
     #[inline(always)]
     pub(super) fn release(&mut self, input: u32, vc: u8, size: u16) {
         self.buffers.take(input, vc, size.into());
-        if self.stopped[input as usize] != 0 || self.memory.is_some() {
+        if self.stopped(input) != 0 || self.memory.is_some() {
             self.changed.insert(input);
         }
     }
@@ -226,8 +225,11 @@ impl Pause {
             }
             if last != Some(router) {
                 last = Some(router);
-                let silent = core.ports(router).filter(|port| self.stopped[*port as usize] != 0);
-                self.inputs.extend(silent);
+                for port in core.ports(router) {
+                    if self.stopped(port) != 0 {
+                        self.inputs.push(port);
+                    }
+                }
             }
         }
         self.inputs.sort_unstable();
@@ -279,6 +281,9 @@ impl Pause {
         };
         silent &= told;
         let all = |vcs: u64| if plan.whole_link && vcs != 0 { u64::MAX } else { vcs };
+        if self.stopped.is_empty() {
+            self.stopped = vec![0; core.inputs.len()];
+        }
         let stopped = &mut self.stopped[input as usize];
         *stopped = *stopped & !all(told) | all(silent);
         for vc in members(told).map(|vc| vc as u8) {
@@ -309,9 +314,15 @@ impl Pause {
         self.memory.as_ref().map(|memory| memory.most())
     }
 
+    /// VCs of an input whose sender has been told to be silent.
+    #[inline(always)]
+    fn stopped(&self, input: u32) -> u64 {
+        self.stopped.get(input as usize).copied().unwrap_or(0)
+    }
+
     #[inline]
     pub(super) fn has_stopped(&self, input: u32, vc: u8) -> bool {
-        self.stopped[input as usize] >> vc & 1 == 1
+        self.stopped(input) >> vc & 1 == 1
     }
 
     /// Phits in a buffer of a VC, where they are counted.
