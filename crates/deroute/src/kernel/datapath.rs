@@ -241,10 +241,11 @@ impl<M: Machine> Datapath<M> {
         // The crossbar is held until the tail has passed. The tail of an injected packet is already
         // in the queue.
         let from_host = input.kind == PortKind::Host;
-        let injection = from_host && !(M::Egress::QUEUED && model.egress.nic.is_some());
-        let period =
-            if M::Egress::QUEUED { periods.get(input_index as usize).copied() } else { None };
-        let tail = if injection { now + 1 } else { arrival + size * period.unwrap_or(1) };
+        let injection = from_host & !(M::Egress::QUEUED && model.egress.nic.is_some());
+        let paced = M::Egress::QUEUED && !periods.is_empty();
+        let period = if paced { periods[input_index as usize] } else { 1 };
+        // Without a branch: where a packet comes from is hardly predictable.
+        let tail = select_unpredictable(injection, now + 1, arrival + size * period);
         let (read_until, write_until) = model.crossbar.held(now, tail, size);
         let blocked = now - arrival.max(input.busy_until);
         input.busy_until = read_until;
