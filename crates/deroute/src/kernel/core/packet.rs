@@ -35,7 +35,8 @@ pub(crate) struct Slot {
     pub(crate) packet: Packet,
     /// Next in the queue or in the free list.
     pub(crate) next: u32,
-    /// Cycle in which the head reached the input buffer.
+    /// Cycle in which the head reached the input buffer. In a queue of an output, the one from which the next packet may
+    /// leave.
     pub(crate) arrival: Cycle,
 }
 
@@ -115,13 +116,13 @@ impl Pool {
         (next, slot.arrival)
     }
 
-    /// As [`Pool::remove`]: what is next, and the phits of the packet.
+    /// As [`Pool::remove`], and the phits of the packet.
     #[inline(always)]
-    pub(crate) fn take(&mut self, index: u32) -> (u32, u16) {
+    pub(crate) fn take(&mut self, index: u32) -> (u32, Cycle, u16) {
         let slot = &mut self.slots[index as usize];
         let next = std::mem::replace(&mut slot.next, self.free);
         self.free = index;
-        (next, slot.packet.size)
+        (next, slot.arrival, slot.packet.size)
     }
 
     /// Takes a packet off the head of its queue, but keeps it: what is next, and when the packet arrived.

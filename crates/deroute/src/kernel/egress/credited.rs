@@ -47,9 +47,9 @@ impl HostCredits {
         let left = &mut self.left[host as usize * self.classes + usize::from(queue)];
         *left -= self.plan.charge(size.into());
         if *left < self.plan.largest {
-            let port = &mut queues.ports[(queues.outputs + host) as usize];
-            port.paused |= 1 << queue;
-            silences.begin(port.queues as usize + usize::from(queue), core.now);
+            let port = queues.outputs + host;
+            queues.pause(port, queues.paused(port) | 1 << queue);
+            silences.begin(queues.place(port, queue), core.now);
         }
     }
 
@@ -64,13 +64,13 @@ impl HostCredits {
         let Some(host) = port.checked_sub(queues.outputs) else { return false };
         let left = &mut self.left[host as usize * self.classes + usize::from(queue)];
         *left += signal.content();
-        let state = &mut queues.ports[port as usize];
-        if state.paused >> queue & 1 == 1 && *left >= self.plan.largest {
-            state.paused &= !(1 << queue);
-            let (place, free_at) = (state.queues as usize + usize::from(queue), state.free_at);
-            let waits = state.occupied >> queue & 1 == 1;
-            silences.end(core, place, core.now);
-            if waits {
+        let paused = queues.paused(port);
+        if paused >> queue & 1 == 1 && *left >= self.plan.largest {
+            queues.pause(port, paused & !(1 << queue));
+            silences.end(core, queues.place(port, queue), core.now);
+            let state = &queues.ports[port as usize];
+            if state.occupied >> queue & 1 == 1 {
+                let free_at = state.free_at;
                 queues.schedule(port, core.now, free_at);
             }
         }

@@ -3,8 +3,9 @@
 use super::credited::HostCredits;
 use super::injection::InjectionQueues;
 use super::marking::Marking;
-use super::output_queues::{Fifo, Port, queues};
+use super::output_queues::queues;
 use super::pacing::Pacing;
+use super::port::{Fifo, Port};
 use super::queued::Queued;
 use super::retry::Retry;
 use super::sampling::Sampling;
@@ -40,11 +41,11 @@ impl Queued {
 
     /// Bytes besides, once a queue of an output has been told to be silent.
     pub(crate) fn silence_bytes(model: &Model, outputs: u64, hosts: u64) -> u64 {
-        if model.pause.is_none() {
+        if model.pause.is_none() && model.messages.is_none() {
             return 0;
         }
         let ports = outputs + if model.egress.nic.is_some() { hosts } else { 0 };
-        ports * (queues(model) * Silences::most_bytes()) as u64
+        ports * (size_of::<u64>() + queues(model) * Silences::most_bytes()) as u64
     }
 
     /// Bytes besides, at the most: what the limits of flows keep where so many packets are under way.

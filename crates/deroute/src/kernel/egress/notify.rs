@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Fixed;
-use super::output_queues::{OutputQueues, Waiting};
+use super::output_queues::OutputQueues;
 use super::sampling::{Found, Sampling};
 use crate::ids::{PortId, RouterId, VcId};
 use crate::kernel::agents::Agents;
@@ -172,15 +172,15 @@ impl<C: Control, H: Hosts, B: Books> Switches<'_, C, H, B> {
         let output = &mut outputs[out as usize];
         let size = u32::from(request.size);
         let (to_host, ready) = (output.kind == PortKind::Host, *now + model.pipeline);
-        output.link_free = output.link_free.max(ready) + size * queues.ports[out as usize].period;
+        queues.lengthen(output, (out, ready), size);
         collector.notices.sent += 1;
         collector.notices.received += u64::from(to_host);
         queues.ejecting += u64::from(to_host);
         let taken = if to_host { 0 } else { size };
         control.take(model, output, credits, (out, request.vc, taken));
-        queues.make_room(core.pool.slots());
-        queues.waiting[index as usize] = Waiting::new(request, None);
+        queues.note(core, index, request.vc, None);
         queues.append(core, (out, vc), index, ready);
+        core.pool[index].packet.header.position = request.hop_position;
         // As if it came from a host.
         let grant = Grant {
             input: out,

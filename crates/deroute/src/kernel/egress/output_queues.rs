@@ -1,18 +1,18 @@
 //! The queues of the outputs of a partition, and of the links of its hosts.
 
+use super::looks::Looks;
+use super::port::{DIRECTIONS, Departure, Fifo, Owner, Port, Waiting};
 use super::schedule::Turns;
 use crate::ids::Cycle;
 use crate::kernel::control::Control;
 use crate::kernel::core::Core;
-use crate::kernel::core::fetch::members;
+use crate::kernel::core::fetch::{members, touch};
 use crate::kernel::core::grant::Grant;
-use crate::kernel::core::packet::{BufferId, NONE, Packet};
-use crate::kernel::core::port_set::PortSet;
-use crate::kernel::core::ports::{OutputRequest, PortKind};
-use crate::kernel::core::wheel::Wheel;
+use crate::kernel::core::packet::{NONE, Packet};
+use crate::kernel::core::ports::{Output, OutputRequest, PortKind};
 use crate::kernel::model::{EgressModel, Model};
 use crate::state::{State, state};
-use serde::{Deserialize, Serialize};
+use std::hint::select_unpredictable;
 
 /// What waits at each output, and at each link of a host after them, and when they are to be looked at.
 pub(super) struct OutputQueues {
@@ -23,93 +23,31 @@ pub(super) struct OutputQueues {
     /// Those of a port are together: so many.
     pub(super) fifos: Vec<Fifo>,
     pub(super) count: u8,
-    /// What packets wait for, by their place in the pool.
-    pub(super) waiting: Vec<Waiting>,
+    /// What packets wait for, by their place in the pool, where that is more than their queue says.
+    pub(super) waiting: Option<Vec<Waiting>>,
+    /// Queues of each port that have been told to be silent, once one of them has been.
+    paused: Vec<u64>,
     /// The turns of their classes.
     pub(super) turns: Turns,
     /// Packets in the queues of outputs that lead to hosts.
     pub(super) ejecting: u64,
-    /// Ports that are to be looked at in this cycle.
-    pub(super) schedulable: PortSet,
-    pub(super) wakeups: Wheel<u32>,
-}
-
-/// An output, or the link of a host.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Port {
-    /// Its first queue.
-    pub(super) queues: u32,
-    /// Cycles that a phit takes on its link.
-    pub(super) period: u32,
-    /// The link is free from this cycle on, and the last packet has left.
-    pub(super) free_at: Cycle,
-    pub(super) left_at: Cycle,
-    /// The queue that it was in.
-    pub(super) leaving: u8,
-    /// Each VC at the other end has a queue, and not each class of service.
-    pub(super) queue_per_vc: bool,
-    /// Earliest cycle of a wake-up that is scheduled; in the past if none is.
-    pub(super) wakeup_at: Cycle,
-    /// Queues that hold packets, and those that have been told to be silent.
-    pub(super) occupied: u64,
-    pub(super) paused: u64,
-    /// Phits in its queues.
-    pub(super) phits: u32,
-}
-
-/// A queue of an output: first and last packet, its phits, and when the first may leave.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Fifo {
-    pub(super) head: u32,
-    pub(super) tail: u32,
-    pub(super) phits: u32,
-    pub(super) ready: Cycle,
-}
-
-/// A packet in a queue: what it has requested of its output, and where its memory is that it gives back when it leaves.
-#[derive(Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct Waiting {
-    pub(super) vc: u8,
-    hop_position: u8,
-    size: u16,
-    /// `NOWHERE` if it has none.
-    held: BufferId,
-}
-
-impl Waiting {
-    pub(super) fn new(request: OutputRequest, held: Option<(u32, u8)>) -> Self {
-        let OutputRequest { vc, hop_position, size, .. } = request;
-        let held = held.map_or(BufferId::NOWHERE, |(port, vc)| BufferId::new(port, vc));
-        Self { vc, hop_position, size, held }
-    }
-
-    /// What it has requested of an output.
-    pub(super) fn request(self) -> OutputRequest {
-        let Self { vc, hop_position, size, .. } = self;
-        OutputRequest { vc, hop_position, size, ..OutputRequest::default() }
-    }
-
-    /// Input and VC whose memory it has.
-    pub(super) fn held(self) -> Option<(u32, u8)> {
-        (self.held != BufferId::NOWHERE).then(|| (self.held.port(), self.held.vc()))
-    }
-
-    /// Nobody needs its memory any more.
-    pub(super) fn let_go(&mut self) {
-        self.held = BufferId::NOWHERE;
-    }
+    pub(super) looks: Looks,
 }
 
 /// When a packet that is granted now can begin to leave: the last phit that comes over a slower link must be there
 /// when a faster one needs it, to its end.
+#[inline(always)]
 pub(super) fn ready(core: &Core, grant: &Grant) -> Cycle {
+    if core.periods.is_empty() {
+        return core.now + core.model.pipeline;
+    }
     let (from, to) = (core.period(grant.input), core.period(grant.out));
     let last = u32::from(grant.request.size) * from.saturating_sub(to);
     core.now.max(grant.arrival + last) + core.model.pipeline
 }
 
 impl State for OutputQueues {
-    state! { keep ports, fifos, waiting, turns, ejecting, schedulable, wakeups; leave plan, outputs, count; }
+    state! { keep ports, fifos, paused, turns, ejecting, looks; each waiting; leave plan, outputs, count; }
 }
 
 impl OutputQueues {
@@ -118,32 +56,37 @@ impl OutputQueues {
         let plan = model.egress.clone();
         let apart_at_hosts = apart(model, u8::MAX);
         let hosts = plan.nic.iter().flat_map(|nic| core.hosts.iter().map(|_| nic.period));
-        let hosts = hosts.map(|period| (period, apart_at_hosts));
+        let owner = Owner::new(DIRECTIONS - 1, apart_at_hosts, false);
+        let hosts = hosts.map(|period| (period, owner));
         let (total, count) = (core.outputs.len() + hosts.clone().count(), queues(model));
         let (mut ports, mut fifos) = (Vec::with_capacity(total), Vec::with_capacity(total * count));
         let outputs = (0..).zip(&core.outputs);
-        let outputs = outputs.map(|(out, output)| (core.period(out), apart(model, output.class)));
-        for (period, apart) in outputs.chain(hosts) {
+        let outputs = outputs.map(|(out, output)| {
+            let apart = apart(model, output.class);
+            let alone = apart && output.kind == PortKind::Link;
+            let alone = alone || plan.flows == 1 && output.kind != PortKind::Link;
+            (core.period(out), Owner::new(output.leads_to as usize, apart, alone))
+        });
+        for (period, owner) in outputs.chain(hosts) {
             ports.push(Port {
-                queues: fifos.len() as u32,
-                period,
                 free_at: 0,
                 left_at: 0,
-                leaving: 0,
-                queue_per_vc: apart,
-                wakeup_at: 0,
-                occupied: 0,
-                paused: 0,
+                wakeup_at: Cycle::MAX,
                 phits: 0,
+                occupied: 0,
+                period,
+                leaving: 0,
+                silenced: false,
+                owner,
             });
             fifos.extend((0..count).map(|_| Fifo { head: NONE, tail: NONE, phits: 0, ready: 0 }));
         }
         Self {
             outputs: core.outputs.len() as u32,
             turns: Turns::new(&plan.schedule, plan.classes(), ports.len()),
-            schedulable: PortSet::new(ports.len()),
-            wakeups: Wheel::new(model.horizon()),
-            waiting: Vec::new(),
+            looks: Looks::new(ports.len(), model.horizon()),
+            waiting: waits_for_more(model).then(Vec::new),
+            paused: Vec::new(),
             ejecting: 0,
             count: count as u8,
             plan,
@@ -152,16 +95,110 @@ impl OutputQueues {
         }
     }
 
+    /// The place of the first queue of a port.
+    #[inline(always)]
+    pub(super) fn first(&self, port: u32) -> usize {
+        port as usize * usize::from(self.count)
+    }
+
+    /// The place of a queue of a port.
+    #[inline(always)]
+    pub(super) fn place(&self, port: u32, queue: u8) -> usize {
+        self.first(port) + usize::from(queue)
+    }
+
     /// The queue of a port for packets of a VC at its other end.
     #[inline(always)]
     pub(super) fn queue_of(&self, port: u32, vc: u8) -> u8 {
-        if self.ports[port as usize].queue_per_vc { vc } else { self.plan.class_of(vc) }
+        if self.ports[port as usize].owner.queue_per_vc() { vc } else { self.plan.class_of(vc) }
     }
 
     /// The class of service of a queue of a port.
     #[inline]
     pub(super) fn class_of(&self, port: u32, queue: u8) -> u8 {
-        if self.ports[port as usize].queue_per_vc { self.plan.class_of(queue) } else { queue }
+        if self.ports[port as usize].owner.queue_per_vc() {
+            self.plan.class_of(queue)
+        } else {
+            queue
+        }
+    }
+
+    /// Queues of a port that have been told to be silent.
+    #[inline(always)]
+    pub(super) fn paused(&self, port: u32) -> u64 {
+        if self.ports[port as usize].silenced { self.paused[port as usize] } else { 0 }
+    }
+
+    /// These queues of a port are told to be silent, and no others.
+    pub(super) fn pause(&mut self, port: u32, queues: u64) {
+        if self.paused.is_empty() {
+            self.paused = vec![0; self.ports.len()];
+        }
+        self.paused[port as usize] = queues;
+        self.ports[port as usize].silenced = queues != 0;
+    }
+
+    /// What a packet that leaves has requested of its port, and the input and VC whose memory it has.
+    #[inline(always)]
+    pub(super) fn requested(
+        &self,
+        core: &Core,
+        Departure { packet, queue, owner, .. }: &Departure,
+    ) -> (OutputRequest, Option<(u32, u8)>) {
+        let Packet { header, size, .. } = core.pool[*packet].packet;
+        let (vc, held) = self.waits_for((*owner, *queue), *packet);
+        let request =
+            OutputRequest { vc, hop_position: header.position, size, ..OutputRequest::default() };
+        (request, held)
+    }
+
+    /// The VC that a packet in a queue of such a port has requested, and the input and VC whose memory it has.
+    #[inline(always)]
+    pub(super) fn waits_for(
+        &self,
+        (owner, queue): (Owner, u8),
+        packet: u32,
+    ) -> (u8, Option<(u32, u8)>) {
+        match &self.waiting {
+            Some(waiting) => {
+                let waiting = waiting[packet as usize];
+                (waiting.vc, waiting.held())
+            }
+            // A host has no VCs.
+            None => (if owner.to_host() { 0 } else { queue }, None),
+        }
+    }
+
+    /// Nobody needs the memory of packets any more.
+    pub(super) fn let_go(&mut self) {
+        self.waiting.iter_mut().flatten().for_each(Waiting::let_go);
+    }
+
+    /// A packet is granted an output, which it may leave from `ready` on: when the link would be free, if that counts.
+    #[inline(always)]
+    pub(super) fn lengthen(&self, output: &mut Output, (port, ready): (u32, Cycle), size: u32) {
+        if self.plan.times_links {
+            let period = self.ports[port as usize].period;
+            output.link_free = output.link_free.max(ready) + size * period;
+        }
+    }
+
+    /// The same when one has left: the link is not free before all of them have.
+    #[inline(always)]
+    pub(super) fn left(&self, output: &mut Output, port: u32) {
+        if self.plan.times_links {
+            let state = &self.ports[port as usize];
+            output.link_free = output.link_free.max(state.free_at + state.phits * state.period);
+        }
+    }
+
+    /// Fetches the state.
+    pub(super) fn sweep(&self) {
+        touch(self.ports.iter().step_by(2).map(|port| port.free_at));
+        touch(self.fifos.iter().step_by(4).map(|fifo| fifo.head));
+        touch(self.waiting.iter().flat_map(|all| all.iter().step_by(8)).map(|one| one.vc.into()));
+        touch(self.turns.lines());
+        touch(self.looks.lines());
     }
 
     /// The queues of a class of service at a port that hold packets.
@@ -169,7 +206,7 @@ impl OutputQueues {
         let state = &self.ports[port as usize];
         let own =
             members(state.occupied).filter(move |queue| self.class_of(port, *queue as u8) == class);
-        own.map(|queue| &self.fifos[(state.queues + queue) as usize])
+        own.map(move |queue| &self.fifos[self.first(port) + queue as usize])
     }
 
     /// Phits that wait in the queues of a class of service at a port.
@@ -187,38 +224,25 @@ impl OutputQueues {
         let Core { model, outputs, credits, .. } = core;
         let output = &outputs[out as usize];
         let onward = output.kind == PortKind::Link;
-        let queue = self.ports[out as usize].queues + u32::from(self.queue_of(out, vc));
-        let phits = self.fifos[queue as usize].phits.saturating_add(request.size.into());
+        let queue = self.place(out, self.queue_of(out, vc));
+        let phits = self.fifos[queue].phits.saturating_add(request.size.into());
         phits <= model.output_buffer && (!onward || C::has_room(model, output, credits, request))
     }
 
-    /// As many places as there are in the pool.
+    /// Notes the VC that a packet has requested, and where its memory is, if its queue does not say so.
     #[inline(always)]
-    pub(super) fn make_room(&mut self, slots: usize) {
-        if self.waiting.len() < slots {
-            self.grow(slots);
+    pub(super) fn note(&mut self, core: &Core, packet: u32, vc: u8, held: Option<(u32, u8)>) {
+        let Some(waiting) = &mut self.waiting else { return };
+        if waiting.len() < core.pool.slots() {
+            waiting.resize(core.pool.slots(), Waiting::default());
         }
-    }
-
-    #[cold]
-    fn grow(&mut self, slots: usize) {
-        self.waiting.resize(slots, Waiting::default());
+        waiting[packet as usize] = Waiting::new(vc, held);
     }
 
     /// A port is to be looked at: in this cycle, or in a later one unless it is to be earlier anyway.
     #[inline(always)]
     pub(super) fn schedule(&mut self, port: u32, now: Cycle, at: Cycle) {
-        if at <= now {
-            self.schedulable.insert(port);
-            return;
-        }
-        // The end of a long silence is looked for again on the way.
-        let at = at.min(now + self.wakeups.horizon());
-        let state = &mut self.ports[port as usize];
-        if state.wakeup_at <= now || at < state.wakeup_at {
-            state.wakeup_at = at;
-            self.wakeups.push(at, port);
-        }
+        self.looks.plan(&mut self.ports[port as usize], (port, at), now);
     }
 
     /// Puts a packet at the end of the queue of a VC at a port, from which it may leave from `ready` on.
@@ -236,100 +260,38 @@ impl OutputQueues {
 
     /// The same by the queue.
     #[inline(always)]
-    fn add(&mut self, core: &mut Core, (port, queue): (u32, u8), packet: u32, ready: Cycle) {
-        let state = &mut self.ports[port as usize];
-        let slot = &mut core.pool[packet];
-        (slot.next, slot.arrival) = (NONE, ready);
-        let size = u32::from(slot.packet.size);
-        state.phits += size;
-        state.occupied |= 1 << queue;
-        let fifo = &mut self.fifos[state.queues as usize + usize::from(queue)];
-        fifo.phits += size;
-        if fifo.head == NONE {
-            (fifo.head, fifo.ready) = (packet, ready);
-        } else {
-            core.pool[fifo.tail].next = packet;
-        }
-        fifo.tail = packet;
-        let at = ready.max(state.free_at);
-        self.schedule(port, core.now, at);
-    }
-
-    /// The place of a queue of a host among all, and its port.
-    fn queue_at_host(&self, (host, queue): (u32, u8)) -> (usize, u32) {
-        let port = self.outputs + host;
-        (self.ports[port as usize].queues as usize + usize::from(queue), port)
-    }
-
-    /// Does a packet wait in a queue of a host?
-    pub(super) fn waits_at_host(&self, at: (u32, u8)) -> bool {
-        self.fifos[self.queue_at_host(at).0].head != NONE
-    }
-
-    /// Puts a packet at the end of a queue of a host.
-    pub(super) fn append_at_host(&mut self, core: &mut Core, at: (u32, u8), packet: u32) {
-        let (port, now) = (self.outputs + at.0, core.now);
-        self.add(core, (port, at.1), packet, now);
-    }
-
-    /// Puts a packet before all others of a queue of a host.
-    pub(super) fn put_first(&mut self, core: &mut Core, at: (u32, u8), packet: u32) {
-        let (place, port) = self.queue_at_host(at);
-        let rest = self.fifos[place];
-        if rest.head == NONE {
-            self.append_at_host(core, at, packet);
-            return;
-        }
-        let (state, now) = (&mut self.ports[port as usize], core.now);
-        let slot = &mut core.pool[packet];
-        (slot.next, slot.arrival) = (rest.head, now);
-        let size = u32::from(slot.packet.size);
-        state.phits += size;
-        debug_assert!(state.occupied >> at.1 & 1 == 1, "something is behind it");
-        self.fifos[place] = Fifo { head: packet, ready: now, phits: rest.phits + size, ..rest };
-        let at = now.max(state.free_at);
-        self.schedule(port, now, at);
-    }
-
-    /// Takes those packets out of a queue of a host that belong together, but perhaps not the first
-    /// one: the first and the last of them.
-    pub(super) fn extract(
+    pub(super) fn add(
         &mut self,
         core: &mut Core,
-        at: (u32, u8),
-        skip: bool,
-        belongs: impl Fn(&Packet) -> bool,
-    ) -> (u32, u32) {
-        let (place, port) = self.queue_at_host(at);
-        let (mut next, mut first) = (self.fifos[place].head, skip);
-        let mut lists = [(NONE, NONE); 2];
-        let mut phits = 0;
-        while next != NONE {
-            let packet = next;
-            let slot = &mut core.pool[packet];
-            next = std::mem::replace(&mut slot.next, NONE);
-            let out = !first && belongs(&slot.packet);
-            first = false;
-            phits += if out { u32::from(slot.packet.size) } else { 0 };
-            let (head, tail) = &mut lists[usize::from(out)];
-            if *head == NONE {
-                *head = packet;
-            } else {
-                core.pool[*tail].next = packet;
-            }
-            *tail = packet;
-        }
-        let [(head, tail), taken] = lists;
-        let fifo = &mut self.fifos[place];
-        let ready = if head == NONE { 0 } else { core.pool[head].arrival };
-        *fifo = Fifo { head, tail, phits: fifo.phits - phits, ready };
-        let state = &mut self.ports[port as usize];
-        state.phits -= phits;
-        if head == NONE {
-            state.occupied &= !(1 << at.1);
-        }
-        taken
+        (port, queue): (u32, u8),
+        packet: u32,
+        ready: Cycle,
+    ) {
+        let place = self.place(port, queue);
+        let (state, fifo) = (&mut self.ports[port as usize], &mut self.fifos[place]);
+        let size = u32::from(core.pool[packet].packet.size);
+        state.phits += size;
+        state.occupied |= 1 << queue;
+        fifo.phits += size;
+        // Without branches: hardly predictable. The first packet is its own predecessor for a moment.
+        let first = fifo.head == NONE;
+        let last = select_unpredictable(first, packet, fifo.tail);
+        fifo.head = select_unpredictable(first, packet, fifo.head);
+        fifo.ready = select_unpredictable(first, ready, fifo.ready);
+        fifo.tail = packet;
+        let before = &mut core.pool[last];
+        (before.next, before.arrival) = (packet, ready);
+        core.pool[packet].next = NONE;
+        let at = ready.max(state.free_at);
+        self.looks.plan(state, (port, at), core.now);
     }
+}
+
+/// Does the queue of a packet not say everything that it waits for?
+fn waits_for_more(model: &Model) -> bool {
+    let links = (0..model.classes.len() as u8).all(|class| apart(model, class));
+    let hosts = model.egress.nic.is_none() || apart(model, u8::MAX);
+    model.egress.holds_input || !(links && hosts)
 }
 
 /// Has an output that leads over links of a class a queue for each VC?

@@ -8,8 +8,9 @@ use super::fixed;
 use super::injection::InjectionQueues;
 use super::marking::Leaving;
 use super::notify::{self, Switches};
-use super::output_queues::{Fifo, OutputQueues, Waiting, ready};
+use super::output_queues::{OutputQueues, ready};
 use super::pacing::Pacing;
+use super::port::{DIRECTIONS, Fifo};
 use super::retry::Retry;
 use super::sampling::Sampling;
 use super::silence::{SilenceBins, SilenceRecord, Silences};
@@ -36,8 +37,9 @@ use crate::state::{State, state};
 /// The outputs of a partition, and the links of its hosts after them.
 pub(crate) struct Queued {
     pub(super) queues: OutputQueues,
-    /// Ports that are looked at in this cycle.
-    pub(super) due: Vec<u32>,
+    /// Ports that are looked at in this cycle, by where they lead: what is done for one is then done for the next, and
+    /// branches are predictable. (What ports do commutes.)
+    pub(super) due: [Vec<u32>; DIRECTIONS],
     pub(super) silences: Silences,
     /// The links that send broken frames again.
     pub(super) retry: Option<Box<Retry>>,
@@ -70,7 +72,7 @@ impl Egress for Queued {
             _ => None,
         };
         Self {
-            due: Vec::new(),
+            due: Default::default(),
             silences: Silences::new(queues.fifos.len()),
             retry: Retry::new(model, core, &queues),
             credits: HostCredits::new(model, core),
@@ -83,20 +85,18 @@ impl Egress for Queued {
     }
 
     fn sweep(&self) {
-        touch(self.queues.ports.iter().map(|port| port.free_at));
-        touch(self.queues.fifos.iter().step_by(4).map(|fifo| fifo.head));
-        touch(self.queues.waiting.iter().step_by(8).map(|waiting| u32::from(waiting.vc)));
-        touch(self.queues.wakeups.lines(|port| *port));
+        self.queues.sweep();
+        if let Some(sampling) = &self.sampling {
+            sampling.sweep();
+        }
     }
 
     #[inline(always)]
     fn fetch(&self, core: &Core, requested: impl Iterator<Item = (u32, u8)> + Clone) {
         let OutputQueues { ports, fifos, .. } = &self.queues;
         touch(requested.clone().map(|(port, _)| ports[port as usize].free_at));
-        let fifo = |(port, vc): (u32, u8)| {
-            let first = ports[port as usize].queues as usize;
-            &fifos[first + usize::from(self.queues.queue_of(port, vc))]
-        };
+        let fifo =
+            |(port, vc): (u32, u8)| &fifos[self.queues.place(port, self.queues.queue_of(port, vc))];
         touch(requested.clone().map(|at| fifo(at).head));
         touch(requested.map(|at| {
             let Fifo { head, tail, .. } = *fifo(at);
@@ -117,20 +117,17 @@ impl Egress for Queued {
         }
         let state = &self.queues.ports[out as usize];
         // What can be silent on its own must not fill what others need.
-        let (phits, leaves) = match output.kind {
-            PortKind::Link if state.queue_per_vc => {
-                let queue = &self.queues.fifos[state.queues as usize + usize::from(vc)];
-                (queue.phits, state.leaving == vc)
-            }
-            _ => (state.phits, true),
+        let (phits, leaves) = match state.owner.room_by_queue() {
+            true => (self.queues.fifos[self.queues.place(out, vc)].phits, state.leaving == vc),
+            false => (state.phits, true),
         };
         let Some(rest) = model.output_buffer.checked_sub(phits + u32::from(size)) else {
             return Room::WithCredits;
         };
-        // What is left on the wire of a packet that leaves is in the buffer, too.
+        // What is left on the wire of a packet that leaves is in the buffer, too. Mostly nothing would be too much.
         let from = state.left_at.saturating_sub(rest.saturating_mul(state.period));
-        let stays = leaves && !self.queues.plan.leaves_at_once;
-        if stays && from > now { Room::From(from) } else { Room::Enough }
+        let stays = leaves & !self.queues.plan.leaves_at_once;
+        if stays & (from > now) { Room::From(from) } else { Room::Enough }
     }
 
     #[inline(always)]
@@ -144,8 +141,7 @@ impl Egress for Queued {
         if grant.turn {
             output.pointer = grant.in_port + 1;
         }
-        let period = egress.queues.ports[grant.out as usize].period;
-        output.link_free = output.link_free.max(ready) + size * period;
+        egress.queues.lengthen(output, (grant.out, ready), size);
         collector.grants += 1;
         let to_host = output.kind == PortKind::Host;
         egress.queues.ejecting += u64::from(to_host);
@@ -165,8 +161,7 @@ impl Egress for Queued {
         control.take(model, output, credits, (grant.out, grant.request.vc, taken));
         let held = (egress.queues.plan.holds_input && !grant.injection)
             .then_some((grant.input, grant.in_vc));
-        egress.queues.make_room(core.pool.slots());
-        egress.queues.waiting[grant.packet as usize] = Waiting::new(grant.request, held);
+        egress.queues.note(core, grant.packet, grant.request.vc, held);
         egress.queues.append(core, (grant.out, vc), grant.packet, ready);
         if let Some(sampling) = &mut egress.sampling {
             sampling.enter(core, &egress.queues, (grant.out, vc), grant.packet);
@@ -187,6 +182,7 @@ impl Egress for Queued {
         if held.is_none() {
             path.leave_input(grant);
         }
+        path.core.pool[grant.packet].packet.header.position = grant.request.hop_position;
         None
     }
 
@@ -203,11 +199,10 @@ impl Egress for Queued {
         let port = egress.queues.outputs + core.inputs[to.port() as usize].upstream.port;
         let now = core.now;
         let index = core.pool.insert(packet, now);
-        egress.queues.make_room(core.pool.slots());
+        let (vc, number) = (core.model.flows.class_of_queue(to.vc()), to.vc());
+        egress.queues.note(core, index, vc, None);
         // It has no position yet, but an injection queue.
-        let (vc, number, size) = (core.model.flows.class_of_queue(to.vc()), to.vc(), packet.size);
-        let request = OutputRequest { vc, hop_position: number, size, ..OutputRequest::default() };
-        egress.queues.waiting[index as usize] = Waiting::new(request, None);
+        core.pool[index].packet.header.position = number;
         let at = (port - egress.queues.outputs, egress.queues.queue_of(port, vc));
         if let Some(pacing) = &mut egress.pacing
             && !(M::Hosts::NOTIFY && egress.queues.plan.notifies(vc))
@@ -246,8 +241,7 @@ impl Egress for Queued {
         if !self.queues.plan.counts_phits {
             return fixed::backlog(core, port);
         }
-        self.queues.fifos[(self.queues.ports[port as usize].queues + u32::from(queue)) as usize]
-            .phits
+        self.queues.fifos[self.queues.place(port, queue)].phits
     }
 
     fn forget(&mut self) {
@@ -263,13 +257,13 @@ impl Egress for Queued {
 
     fn silences(&self, core: &Core, port: u32, vcs: u8) -> Vec<SilenceRecord> {
         let state = &self.queues.ports[port as usize];
-        let count = if state.queue_per_vc {
+        let count = if state.owner.queue_per_vc() {
             usize::from(vcs)
         } else {
             usize::from(self.queues.plan.classes())
         };
-        let first = state.queues as usize;
-        let silent = |queue| (state.paused >> queue & 1 == 1, self.queues.plan.silence_ends);
+        let (first, paused) = (self.queues.first(port), self.queues.paused(port));
+        let silent = |queue| (paused >> queue & 1 == 1, self.queues.plan.silence_ends);
         (0..count).map(|q| self.silences.record(core, first + q, silent(q))).collect()
     }
 
@@ -290,16 +284,17 @@ impl Egress for Queued {
     }
 
     fn silent_since(&self, port: u32, vc: u8) -> Option<Cycle> {
-        let (state, queue) = (&self.queues.ports[port as usize], self.queues.queue_of(port, vc));
-        let since = self.silences.since(state.queues as usize + usize::from(queue));
-        (state.paused >> queue & 1 == 1).then_some(since)
+        let queue = self.queues.queue_of(port, vc);
+        let since = self.silences.since(self.queues.place(port, queue));
+        (self.queues.paused(port) >> queue & 1 == 1).then_some(since)
     }
 
     fn is_silent(&self, port: u32, vc: u8, now: Cycle) -> bool {
-        let (state, queue) = (&self.queues.ports[port as usize], self.queues.queue_of(port, vc));
-        let until = || self.silences.until(state.queues as usize + usize::from(queue));
+        let queue = self.queues.queue_of(port, vc);
+        let until = || self.silences.until(self.queues.place(port, queue));
         // Silences that end by themselves are ended when somebody looks.
-        state.paused >> queue & 1 == 1 && (!self.queues.plan.silence_ends || until() > now)
+        self.queues.paused(port) >> queue & 1 == 1
+            && (!self.queues.plan.silence_ends || until() > now)
     }
 
     fn run<M: Machine<Egress = Self>>(path: &mut Datapath<M>, mut freed: impl FnMut(&Core, u32)) {
@@ -311,49 +306,49 @@ impl Egress for Queued {
         if let Some(pacing) = pacing {
             pacing.advance(core, queues);
         }
-        let OutputQueues { schedulable, wakeups, .. } = queues;
-        wakeups.drain(core.now, |ports| ports.iter().for_each(|port| schedulable.insert(*port)));
-        schedulable.drain(|port| due.push(port));
+        queues.looks.list(&mut queues.ports, core.now, due);
         if path.core.exceeds_cache {
             path.egress.fetch_due(&path.core);
         }
-        for index in 0..path.egress.due.len() {
-            let port = path.egress.due[index];
-            let Some(chosen) = path.egress.next(&path.core, port) else { continue };
-            if port >= path.egress.queues.outputs {
-                Self::send_from_host(path, port, chosen);
-                continue;
+        for leads_to in 0..DIRECTIONS {
+            let mut due = std::mem::take(&mut path.egress.due[leads_to]);
+            for port in due.drain(..) {
+                let Some(departure) = path.egress.next(&mut path.core, port) else { continue };
+                if port >= path.egress.queues.outputs {
+                    Self::send_from_host(path, port, departure);
+                    continue;
+                }
+                Self::send(path, port, departure);
+                let output = &mut path.core.outputs[port as usize];
+                if path.egress.queues.plan.counts_phits && output.awaited {
+                    output.awaited = false;
+                    freed(&path.core, port);
+                }
             }
-            Self::send(path, port, chosen);
-            let output = &mut path.core.outputs[port as usize];
-            if path.egress.queues.plan.counts_phits && output.awaited {
-                output.awaited = false;
-                freed(&path.core, port);
-            }
+            path.egress.due[leads_to] = due;
         }
-        path.egress.due.clear();
     }
 
     fn finish<M: Machine<Egress = Self>>(path: &mut Datapath<M>) {
         let end = path.core.now;
         // Nobody needs the memory any more.
-        path.egress.queues.waiting.iter_mut().for_each(Waiting::let_go);
+        path.egress.queues.let_go();
         for port in 0..path.egress.queues.outputs {
             let to_host = path.core.outputs[port as usize].kind == PortKind::Host;
             while path.egress.queues.ports[port as usize].occupied != 0 {
                 let state = &path.egress.queues.ports[port as usize];
-                let heads = members(state.occupied)
-                    .map(|queue| path.egress.queues.fifos[(state.queues + queue) as usize].head);
-                let ready = heads.map(|head| path.core.pool[head].arrival).min().unwrap_or(end);
+                let first = path.egress.queues.first(port);
+                let ready = members(state.occupied)
+                    .map(|queue| path.egress.queues.fifos[first + queue as usize].ready);
+                let ready = ready.min().unwrap_or(end);
                 path.core.now = end.max(ready).max(state.free_at);
-                match path.egress.choose(&path.core, port) {
-                    Some(chosen) if to_host => Self::send_last(path, port, chosen),
+                match path.egress.leave(&mut path.core, port) {
+                    Some(departure) if to_host => Self::send_last(path, port, departure),
                     // Of what is left of the others only the use of the link counts.
-                    Some(chosen) => {
-                        let Datapath { core, egress, .. } = &mut *path;
-                        let (_, duration) = egress.pop(core, port, chosen);
+                    Some(departure) => {
+                        let core = &mut path.core;
                         core.outputs[port as usize].sent +=
-                            core.collector.overlap(core.now, duration);
+                            core.collector.overlap(core.now, departure.duration);
                     }
                     None => break,
                 }
@@ -364,12 +359,11 @@ impl Egress for Queued {
 
     fn due(&self, from: Cycle, to: Cycle) -> Cycle {
         let Self { queues, sampling, pacing, .. } = self;
-        let told = sampling.as_ref().is_some_and(|sampling| sampling.any_told());
-        if told || !queues.schedulable.is_drained() {
+        if sampling.as_ref().is_some_and(|sampling| sampling.any_told()) {
             return from;
         }
         let timer = pacing.as_ref().and_then(|pacing| pacing.next());
-        queues.wakeups.next(from, timer.map_or(to, |at| to.min(at.max(from))))
+        queues.looks.next(from, timer.map_or(to, |at| to.min(at.max(from))))
     }
 
     fn leaving(&self) -> u64 {
@@ -384,10 +378,11 @@ impl Egress for Queued {
         departing.extend(own.iter().flat_map(|own| own.departing(core, &self.queues)));
         for (out, port) in (0..).zip(&self.queues.ports) {
             for queue in members(port.occupied) {
-                let mut packet = self.queues.fifos[(port.queues + queue) as usize].head;
+                let queue = queue as u8;
+                let mut packet = self.queues.fifos[self.queues.place(out, queue)].head;
                 while packet != NONE {
-                    let waiting = self.queues.waiting[packet as usize];
-                    departing.push(Departing { out, vc: waiting.vc, packet, held: waiting.held() });
+                    let (vc, held) = self.queues.waits_for((port.owner, queue), packet);
+                    departing.push(Departing { out, vc, packet, held });
                     packet = core.pool[packet].next;
                 }
             }

@@ -8,6 +8,7 @@ use crate::congestion::{Every, GrowthSince, SamplePlan, SampledQueue, Victim};
 use crate::ids::Cycle;
 use crate::kernel::control::Control;
 use crate::kernel::core::Core;
+use crate::kernel::core::fetch::touch;
 use crate::kernel::core::packet::NONE;
 use crate::kernel::core::ports::PortKind;
 use crate::kernel::model::{EgressModel, Model};
@@ -79,6 +80,11 @@ impl Sampling {
         ports * (size_of::<Stream>() as u64 + classes * point as u64)
     }
 
+    /// Fetches what every packet looks at.
+    pub(super) fn sweep(&self) {
+        touch(self.points.iter().step_by(4).map(|point| point.last));
+    }
+
     #[inline]
     fn index(&self, port: u32, class: u8) -> usize {
         port as usize * self.classes + usize::from(class)
@@ -146,7 +152,7 @@ impl Sampling {
         let Some(feedback) = self.sample(at, queues.waiting_phits(at.0, at.1)) else { return };
         let victim = match self.plan.victim {
             Victim::Arriving => packet,
-            Victim::Oldest => oldest(core, queues, at),
+            Victim::Oldest => oldest(queues, at),
             Victim::Random => {
                 let many = occupants(core, queues, at).count() as u32;
                 let drawn = self.streams[port as usize].below(many) as usize;
@@ -255,7 +261,7 @@ fn waiting(core: &Core, (port, vc): (u32, u8), voqs: bool) -> impl Iterator<Item
 }
 
 /// The packet of a class at a port that can leave before all others.
-fn oldest(core: &Core, queues: &OutputQueues, at: (u32, u8)) -> u32 {
-    let heads = queues.queues_of_class(at.0, at.1).map(|queue| queue.head);
-    heads.min_by_key(|head| core.pool[*head].arrival).unwrap_or(NONE)
+fn oldest(queues: &OutputQueues, at: (u32, u8)) -> u32 {
+    let first = queues.queues_of_class(at.0, at.1).min_by_key(|queue| queue.ready);
+    first.map_or(NONE, |queue| queue.head)
 }

@@ -77,6 +77,12 @@ impl Turns {
         usize::from(classes) + rounds
     }
 
+    /// Something of each cache line.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = u32> + '_ {
+        let rounds = self.rounds.iter().step_by(16).copied();
+        rounds.chain(self.queues.iter().step_by(64).map(|queue| (*queue).into()))
+    }
+
     /// A queue of a class sends: the next one is first in the turn after it.
     #[inline(always)]
     pub(crate) fn pass(&mut self, output: u32, queue: u8, class: u8) {

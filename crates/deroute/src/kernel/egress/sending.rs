@@ -1,8 +1,8 @@
 //! What happens when a packet leaves an output, or a host.
 
-use super::choice::Chosen;
 use super::marking::Leaving;
 use super::notify;
+use super::port::Departure;
 use super::queued::Queued;
 use crate::congestion::NoticePlan;
 use crate::ids::{PortId, RouterId};
@@ -61,16 +61,18 @@ impl Queued {
     pub(super) fn send_from_host<M: Machine<Egress = Self>>(
         path: &mut Datapath<M>,
         port: u32,
-        chosen: Chosen,
+        departure: Departure,
     ) {
         let Datapath { core, egress, hosts, .. } = path;
-        let (host, queue) = (port - egress.queues.outputs, chosen.queue);
-        let (packet, _) = egress.pop(core, port, chosen);
-        let OutputRequest { vc: class, hop_position: number, .. } =
-            egress.queues.waiting[packet as usize].request();
+        let Departure { packet, queue, .. } = departure;
+        let host = port - egress.queues.outputs;
+        let (OutputRequest { vc: class, hop_position: number, .. }, _) =
+            egress.queues.requested(core, &departure);
         let (now, latency) = (core.now, core.model.host_latency);
-        hosts.injected(&mut core.pool[packet].packet, now);
-        let packet = core.pool[packet].packet;
+        let own = &mut core.pool[packet].packet;
+        own.header.position = 0;
+        hosts.injected(own, now);
+        let packet = *own;
         if !(M::Hosts::NOTIFY && egress.queues.plan.notifies(class)) {
             core.count_injected(host, number, packet.size);
         }
@@ -94,23 +96,20 @@ impl Queued {
     pub(super) fn send<M: Machine<Egress = Self>>(
         path: &mut Datapath<M>,
         port: u32,
-        chosen: Chosen,
+        departure: Departure,
     ) {
         let Datapath { core, egress, control, hosts, books, agents, .. } = path;
-        let queue = chosen.queue;
-        let (packet, duration) = egress.pop(core, port, chosen);
-        let waiting = egress.queues.waiting[packet as usize];
-        let request = waiting.request();
+        let Departure { packet, queue, duration, .. } = departure;
+        let (request, held) = egress.queues.requested(core, &departure);
         egress.mark(core, hosts, (port, queue), packet);
         let now = core.now;
-        let state = &egress.queues.ports[port as usize];
         let output = &mut core.outputs[port as usize];
-        output.link_free = output.link_free.max(state.free_at + state.phits * state.period);
+        egress.queues.left(output, port);
         output.sent += core.collector.overlap(now, duration);
         let (kind, downstream) = (output.kind, output.downstream);
         egress.queues.ejecting -= u64::from(kind == PortKind::Host);
         control.departed(core, port, request);
-        if let Some((input, vc)) = waiting.held() {
+        if let Some((input, vc)) = held {
             let upstream = core.inputs[input as usize].upstream;
             control.release(core, (input, upstream), vc, request.size);
         }
@@ -149,8 +148,8 @@ impl Queued {
     pub(super) fn send_last<M: Machine<Egress = Self>>(
         path: &mut Datapath<M>,
         port: u32,
-        chosen: Chosen,
+        departure: Departure,
     ) {
-        Self::send(path, port, chosen);
+        Self::send(path, port, departure);
     }
 }

@@ -37,6 +37,8 @@ pub(crate) struct EgressModel {
     pub(crate) rated: bool,
     /// The phits of the queues fill the output buffer, and not the time that the link needs for them.
     pub(crate) counts_phits: bool,
+    /// Somebody asks when the link of an output would be free.
+    pub(crate) times_links: bool,
     /// A packet that leaves has left the output buffer.
     pub(crate) leaves_at_once: bool,
     /// A packet keeps its memory in the input buffer until it leaves.
@@ -133,6 +135,7 @@ impl EgressModel {
             queue_per_vc: pause.is_some_and(Pauses::some_queue_per_vc) || credits_of_hosts,
             rated,
             counts_phits,
+            times_links: !counts_phits || network.sensing == Sensing::Waiting,
             leaves_at_once: has_no_output_queues(switch),
             holds_input: switch.holds_input,
             silence_ends: pause.is_some_and(Pauses::ends),
