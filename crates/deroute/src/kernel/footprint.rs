@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use super::RunOptions;
 use super::control::{Messages, Pause};
 use super::core::cargo::Cargo;
+use super::core::light::Light;
 use super::core::mail::{Mail, Signal};
 use super::core::packet::{Flight, Slot};
 use super::core::ports::{Host, Input, Output, OutputRequest, Queue, Router};
@@ -227,7 +228,7 @@ fn hosts(model: &Model, part: &Extent) -> u64 {
     }
     let streams = if model.numbers_packets() { Streams::bytes(model, part) } else { 0 };
     let entropies = Entropies::bytes(model, part);
-    size_of::<Loaded>() as u64 + streams + interfaces(model, part) + entropies
+    size_of::<Loaded<Cargo>>() as u64 + streams + interfaces(model, part) + entropies
 }
 
 /// What a partition has for programs: `Interfaces::new` and `Interfaces::add`.
@@ -258,7 +259,12 @@ fn interfaces(model: &Model, part: &Extent) -> u64 {
 /// What a packet carries for hosts.
 fn cargo(model: &Model) -> u64 {
     let trail = if model.egress.records() { Trails::bytes(1) } else { 0 };
-    if model.loads_packets() { size_of::<(Cargo, u32)>() as u64 + trail } else { 0 }
+    let own = match Choice::of(model, false, false) {
+        Choice::PlainLoaded => size_of::<Light>(),
+        _ => size_of::<Cargo>(),
+    };
+    // And a place in the list of those that are free.
+    if model.loads_packets() { (own + size_of::<u32>()) as u64 + trail } else { 0 }
 }
 
 /// What so many packets take besides, in so many partitions.

@@ -4,6 +4,8 @@
 use super::books::{AllBooks, NoBooks};
 use super::control::{AnyControl, AnyCredits, Credits};
 use super::egress::{Fixed, Queued};
+use super::core::cargo::Cargo;
+use super::core::light::Light;
 use super::hosts::{AnyHosts, Open};
 use super::machine::Machine;
 use super::matching::{Islip, Separable};
@@ -30,7 +32,7 @@ impl Machine for PlainLoaded {
     type Matching = Separable;
     type Egress = Fixed;
     type Control = Credits;
-    type Hosts = AnyHosts<false>;
+    type Hosts = AnyHosts<Light>;
     type Books = NoBooks;
     const ROUTE_FIXED: bool = true;
 }
@@ -42,7 +44,7 @@ impl Machine for General {
     type Matching = Separable;
     type Egress = Fixed;
     type Control = AnyCredits;
-    type Hosts = AnyHosts<true>;
+    type Hosts = AnyHosts<Cargo>;
     type Books = AllBooks;
     const ROUTE_FIXED: bool = false;
 }
@@ -54,7 +56,7 @@ impl Machine for Voq {
     type Matching = Islip;
     type Egress = Fixed;
     type Control = AnyCredits;
-    type Hosts = AnyHosts<true>;
+    type Hosts = AnyHosts<Cargo>;
     type Books = AllBooks;
     const ROUTE_FIXED: bool = false;
 }
@@ -66,7 +68,7 @@ impl Machine for Ethernet {
     type Matching = Separable;
     type Egress = Queued;
     type Control = AnyControl;
-    type Hosts = AnyHosts<true>;
+    type Hosts = AnyHosts<Cargo>;
     type Books = AllBooks;
     const ROUTE_FIXED: bool = false;
 }
@@ -78,7 +80,7 @@ impl Machine for EthernetVoq {
     type Matching = Islip;
     type Egress = Queued;
     type Control = AnyControl;
-    type Hosts = AnyHosts<true>;
+    type Hosts = AnyHosts<Cargo>;
     type Books = AllBooks;
     const ROUTE_FIXED: bool = false;
 }
@@ -120,13 +122,14 @@ impl Choice {
         let late = model.on_arrival || !model.shared_by.is_empty() || model.store_and_forward;
         let loaded = model.loads_packets();
         let told = model.egress.notices.is_some() || model.entropy.is_some();
+        let long = told || !model.jobs.as_ref().is_none_or(Light::holds);
         let queued = queued || model.egress.needed;
         match () {
             () if queued && model.voqs => Self::EthernetVoq,
             () if model.voqs => Self::Voq,
             () if queued && (watches || kept || late || loaded) => Self::Ethernet,
             () if queued => Self::PlainEthernet,
-            () if watches || kept || late || told => Self::General,
+            () if watches || kept || late || long => Self::General,
             () if loaded => Self::PlainLoaded,
             () => Self::Plain,
         }

@@ -16,6 +16,11 @@ impl Comms {
         self.0.len() as u32 - 1
     }
 
+    /// Number of communicators.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// The rank of a member.
     pub fn rank(&self, comm: u32, member: u32) -> u32 {
         self.0[comm as usize].as_ref().map_or(member, |members| members[member as usize])

@@ -61,6 +61,7 @@ pub struct Jobs {
     pub limit: Cycle,
     /// The ranks on each host, if any.
     seats: Vec<Vec<Seat>>,
+    most_seats: usize,
 }
 
 impl Jobs {
@@ -105,12 +106,28 @@ impl Jobs {
             }
             jobs.push(job);
         }
-        Ok(Self { jobs, packet, limit, seats })
+        let most_seats = seats.iter().map(Vec::len).max().unwrap_or(0);
+        Ok(Self { jobs, packet, limit, seats, most_seats })
     }
 
     /// The ranks on a host.
     pub fn seats(&self, host: HostId) -> &[Seat] {
         &self.seats[host.index()]
+    }
+
+    /// Most ranks on a host.
+    pub(crate) fn most_seats(&self) -> usize {
+        self.most_seats
+    }
+
+    /// Which of the ranks of its host a rank is.
+    #[inline]
+    pub(crate) fn worker(&self, host: HostId, rank: u32) -> u32 {
+        if self.most_seats == 1 {
+            return 0;
+        }
+        let place = self.seats(host).iter().position(|seat| seat.rank == rank);
+        place.unwrap_or(0) as u32
     }
 
     /// The shortest latency within nodes, if some job has nodes.

@@ -1,13 +1,42 @@
 //! What packets carry for hosts, beside what routers look at: where a run has messages or streams, the word that
 //! every packet has for its hosts refers to the cargo of its partition, which moves to the next one with it.
 
+use super::mail::Mail;
 use crate::ids::{Cycle, HostId, PortId, RouterId};
 use crate::reaction::Receipt;
 use crate::workload::matching::Pattern;
 use crate::workload::process::Kind;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// What a packet carries.
+/// A form of cargo.
+pub(crate) trait Load: Copy + Send + Serialize + DeserializeOwned {
+    /// It says what hosts tell each other, and what they need for that.
+    const TOLD: bool;
+
+    /// That of a packet which has not left, and whose way to its router takes so many cycles.
+    fn new(source: HostId, part_of: PartOf, unloaded: Cycle) -> Self;
+
+    /// The packet leaves its host. Says whether somebody is to be told.
+    fn leave(&mut self, now: Cycle) -> bool;
+
+    /// The packet would have taken so many cycles more, had it never waited.
+    fn cross(&mut self, cycles: Cycle);
+
+    /// Cycle in which it left its host, cycles that it would have taken had it never waited, and what it is a part of.
+    fn unload(&self) -> (Cycle, Cycle, PartOf);
+
+    /// That of packets for another partition.
+    fn mail(mail: &mut Mail) -> &mut Vec<Self>;
+
+    /// Its long form, if it has that.
+    fn long(&self) -> Option<&Cargo>;
+
+    /// The pool of the long form, if that is what it is.
+    fn long_pool(pool: &mut Slab<Self>) -> Option<&mut Slab<Cargo>>;
+}
+
+/// What a packet carries, in the long form.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Cargo {
     /// Host that sent it; of a notification the one that it is for.
@@ -68,27 +97,59 @@ pub(crate) struct Numbered {
 }
 
 /// A part of a message.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fragment {
     /// What its message is to the protocol.
     pub(crate) kind: Kind,
-    /// Rank that it is for.
-    pub(crate) to: u32,
+    /// Which of the ranks of its host it is for.
+    pub(crate) worker: u32,
     /// Communicator, sender and tag of its message.
     pub(crate) key: Pattern,
     /// Number of the message among those of its sender to this rank.
     pub(crate) sequence: u32,
-    /// Phits of the message before it, and in total.
+    /// Phits of the message before it.
     pub(crate) offset: u32,
-    pub(crate) length: u32,
-    /// What is to be told its sender when it leaves; [`NONE`](super::packet::NONE) if nothing is.
-    pub(crate) left: u32,
+    /// The message ends with it.
+    pub(crate) last: bool,
+    /// Its sender is to be told when it leaves.
+    pub(crate) told: bool,
 }
 
-impl Cargo {
-    /// That of a packet which has not left, and whose way to its router takes so many cycles.
-    pub(crate) fn new(source: HostId, part_of: PartOf, unloaded: Cycle) -> Self {
+impl Load for Cargo {
+    const TOLD: bool = true;
+
+    fn new(source: HostId, part_of: PartOf, unloaded: Cycle) -> Self {
         Self { source, injected: 0, unloaded, part_of, class: 0, entropy: 0 }
+    }
+
+    #[inline(always)]
+    fn leave(&mut self, now: Cycle) -> bool {
+        self.injected = now;
+        matches!(self.part_of, PartOf::Message(Fragment { told: true, .. }))
+    }
+
+    #[inline(always)]
+    fn cross(&mut self, cycles: Cycle) {
+        self.unloaded += cycles;
+    }
+
+    #[inline(always)]
+    fn unload(&self) -> (Cycle, Cycle, PartOf) {
+        (self.injected, self.unloaded, self.part_of)
+    }
+
+    #[inline(always)]
+    fn mail(mail: &mut Mail) -> &mut Vec<Self> {
+        &mut mail.cargo
+    }
+
+    #[inline(always)]
+    fn long(&self) -> Option<&Cargo> {
+        Some(self)
+    }
+
+    fn long_pool(pool: &mut Slab<Self>) -> Option<&mut Slab<Cargo>> {
+        Some(pool)
     }
 }
 

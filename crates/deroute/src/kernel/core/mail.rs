@@ -1,6 +1,7 @@
 //! What travels between partitions, and the signals of flow control.
 
 use super::cargo::Cargo;
+use super::light::Light;
 use super::packet::Flight;
 use crate::congestion::Trail;
 use crate::ids::Cycle;
@@ -12,8 +13,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Default)]
 pub(crate) struct Mail {
     pub(crate) arrivals: Vec<Flight>,
-    /// Those of the arrivals, where packets have cargo.
+    /// That of the arrivals, where packets have cargo, in one form or the other.
     pub(crate) cargo: Vec<Cargo>,
+    pub(crate) light: Vec<Light>,
     /// What they have met, where switches write that.
     pub(crate) trails: Vec<Trail>,
     /// Cycle and signal.

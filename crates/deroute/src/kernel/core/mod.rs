@@ -3,6 +3,7 @@
 pub(crate) mod cargo;
 pub(crate) mod fetch;
 pub(crate) mod grant;
+pub(crate) mod light;
 pub(crate) mod mail;
 pub(crate) mod packet;
 pub(crate) mod port_set;

@@ -10,7 +10,7 @@ use crate::kernel::agents::Agents;
 use crate::kernel::books::Books;
 use crate::kernel::control::Control;
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::{Cargo, Notice, PartOf, Told};
+use crate::kernel::core::cargo::{Cargo, Load, Notice, PartOf, Told};
 use crate::kernel::core::grant::Grant;
 use crate::kernel::core::packet::Packet;
 use crate::kernel::core::ports::{Link, OutputRequest, PortKind};

@@ -6,7 +6,7 @@ use super::{Entering, Entropies, Hosts, Receivers, behind, open};
 use crate::congestion::Trail;
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::{Cargo, Fragment, Notice, PartOf, Slab};
+use crate::kernel::core::cargo::{Cargo, Load, Notice, PartOf, Slab};
 use crate::kernel::core::fetch::touch;
 use crate::kernel::core::mail::Mail;
 use crate::kernel::core::packet::{NONE, Packet};
@@ -20,14 +20,14 @@ use crate::probe::streams::StreamRecord;
 use crate::state::{State, state};
 
 /// Hosts that know of packets when they left, and where there is a workload, a stream or a notification all that their
-/// cargo says. `TOLD` says that they may be told of packets that they sent.
-pub(crate) struct AnyHosts<const TOLD: bool> {
-    loaded: Option<Box<Loaded>>,
+/// cargo says. With its long form they may be told of packets that they sent.
+pub(crate) struct AnyHosts<C> {
+    loaded: Option<Box<Loaded<C>>>,
 }
 
 /// What hosts have where packets have cargo.
-pub(crate) struct Loaded {
-    cargo: Slab<Cargo>,
+pub(crate) struct Loaded<C> {
+    cargo: Slab<C>,
     /// Of the hosts that run a rank.
     interfaces: Option<Interfaces>,
     streams: Option<Streams>,
@@ -38,11 +38,11 @@ pub(crate) struct Loaded {
     trails: Option<Box<Trails>>,
 }
 
-impl State for Loaded {
+impl<C: Load> State for Loaded<C> {
     state! { keep cargo; each interfaces, streams, receivers, entropies, trails; }
 }
 
-impl Loaded {
+impl<C: Load> Loaded<C> {
     /// A packet reaches a host.
     fn unpack(
         &mut self,
@@ -53,11 +53,11 @@ impl Loaded {
     ) {
         let Self { cargo, interfaces, streams, receivers, trails, .. } = self;
         let loaded = cargo.remove(host_word);
-        if let Some(receivers) = receivers {
+        if let (Some(receivers), Some(cargo)) = (receivers, loaded.long()) {
             let trail = trails.as_mut().map_or(NONE, |trails| trails.keep(host_word));
-            receivers.receive(at.0, &packet, (&loaded, trail));
+            receivers.receive(at.0, &packet, (cargo, trail));
         }
-        let Cargo { injected, unloaded, part_of, .. } = loaded;
+        let (injected, unloaded, part_of) = loaded.unload();
         let packet = Delivery { injected, ..packet };
         match (part_of, interfaces, streams) {
             (PartOf::Message(fragment), Some(interfaces), _) => {
@@ -72,18 +72,18 @@ impl Loaded {
     }
 }
 
-impl<const TOLD: bool> State for AnyHosts<TOLD> {
+impl<C: Load> State for AnyHosts<C> {
     state! { each loaded; }
 }
 
-impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
-    const NOTIFY: bool = TOLD;
+impl<C: Load> Hosts for AnyHosts<C> {
+    const NOTIFY: bool = C::TOLD;
     const RANKS: bool = true;
 
     fn new(model: &Model, horizon: Cycle, extent: &Extent) -> Self {
         let jobs = model.jobs.as_ref();
         // Whoever is told of packets may know of all that are in a queue, and several queues wait for each other.
-        let whole = TOLD || model.flows.injection_queues() > 1;
+        let whole = C::TOLD || model.flows.injection_queues() > 1;
         let ahead = if whole { u32::MAX } else { behind::ahead(model) };
         let interfaces =
             jobs.map(|jobs| Interfaces::new(jobs, horizon, (model.nic_queue(), ahead)));
@@ -102,7 +102,7 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
         let Some(Loaded { cargo, interfaces, streams, .. }) = self.loaded.as_deref() else {
             return;
         };
-        touch(cargo.lines(|cargo| cargo.injected));
+        touch(cargo.lines(|cargo| cargo.unload().0));
         interfaces.iter().for_each(Interfaces::sweep);
         streams.iter().for_each(Streams::sweep);
     }
@@ -134,7 +134,7 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
             return interfaces.step(core, cargo, nic);
         }
         let source = core.hosts[host as usize].id;
-        open::generate(core, host, || cargo.insert(Cargo::new(source, PartOf::Traffic, 0)))
+        open::generate(core, host, || cargo.insert(C::new(source, PartOf::Traffic, 0)))
     }
 
     #[inline(always)]
@@ -144,7 +144,7 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
         if let Some(entropies) = entropies {
             entropies.advance(core.now);
         }
-        if let Some(receivers) = receivers {
+        if let (Some(receivers), Some(cargo)) = (receivers, C::long_pool(cargo)) {
             receivers.reply(core, (cargo, trails.as_deref_mut()), entering);
         }
         if let Some(interfaces) = interfaces {
@@ -162,7 +162,9 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
         if receivers.is_none() && entropies.is_none() {
             return;
         }
-        let cargo = cargo.get_mut(packet.host_word);
+        let Some(cargo) = C::long_pool(cargo).map(|pool| pool.get_mut(packet.host_word)) else {
+            return;
+        };
         cargo.class = class;
         if matches!(cargo.part_of, PartOf::Notice(_)) {
             return;
@@ -185,13 +187,9 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
     fn injected(&mut self, packet: &mut Packet, now: Cycle) {
         match &mut self.loaded {
             Some(loaded) => {
-                let cargo = loaded.cargo.get_mut(packet.host_word);
-                cargo.injected = now;
-                if let (PartOf::Message(Fragment { left, .. }), Some(interfaces)) =
-                    (cargo.part_of, &mut loaded.interfaces)
-                    && left != NONE
-                {
-                    interfaces.leaves(left, (now, packet.size));
+                let told = loaded.cargo.get_mut(packet.host_word).leave(now);
+                if told && let Some(interfaces) = &mut loaded.interfaces {
+                    interfaces.leaves(packet.host_word, (now, packet.size));
                 }
             }
             None => packet.host_word = now,
@@ -204,13 +202,13 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
             && loaded.streams.is_some()
         {
             let (host_word, unloaded) = crossing();
-            loaded.cargo.get_mut(host_word).unloaded += unloaded;
+            loaded.cargo.get_mut(host_word).cross(unloaded);
         }
     }
 
     fn lose(&mut self, packet: &Packet) -> bool {
         let Some(loaded) = &mut self.loaded else { return true };
-        let Cargo { part_of, .. } = loaded.cargo.remove(packet.host_word);
+        let (_, _, part_of) = loaded.cargo.remove(packet.host_word).unload();
         if let (PartOf::Course(number), Some(streams)) = (part_of, &mut loaded.streams) {
             streams.lose(number);
         }
@@ -245,7 +243,7 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
         if let Some(loaded) = &mut self.loaded {
             let cargo = loaded.cargo.remove(host_word);
             let mail = &mut core.outbox[partition as usize];
-            mail.cargo.push(cargo);
+            C::mail(mail).push(cargo);
             mail.trails.extend(loaded.trails.as_ref().map(|trails| *trails.of(host_word)));
         }
     }
@@ -256,9 +254,11 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
         if let Some(interfaces) = &mut loaded.interfaces {
             mail.passing.drain(..).for_each(|passing| interfaces.await_message(passing, now));
         }
-        for (flight, cargo) in mail.arrivals.iter_mut().zip(mail.cargo.drain(..)) {
+        let mut all = std::mem::take(C::mail(mail));
+        for (flight, cargo) in mail.arrivals.iter_mut().zip(all.drain(..)) {
             flight.packet.host_word = loaded.cargo.insert(cargo);
         }
+        *C::mail(mail) = all;
         if let Some(trails) = &mut loaded.trails {
             for (flight, trail) in mail.arrivals.iter().zip(mail.trails.drain(..)) {
                 trails.set(flight.packet.host_word, trail);
@@ -285,7 +285,7 @@ impl<const TOLD: bool> Hosts for AnyHosts<TOLD> {
     }
 
     fn cargo_mut(&mut self) -> Option<&mut Slab<Cargo>> {
-        self.loaded.as_mut().map(|loaded| &mut loaded.cargo)
+        C::long_pool(&mut self.loaded.as_mut()?.cargo)
     }
 
     fn trails_mut(&mut self) -> Option<&mut Trails> {

@@ -7,8 +7,8 @@ use super::messages::Interfaces;
 use super::outgoing::Outgoing;
 use crate::ids::Cycle;
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::{Cargo, Fragment, PartOf, Slab};
-use crate::kernel::core::packet::{BufferId, NONE, Packet};
+use crate::kernel::core::cargo::{Fragment, Load, PartOf, Slab};
+use crate::kernel::core::packet::{BufferId, Packet};
 use crate::kernel::model::Model;
 use crate::routing::Header;
 use crate::workload::Job;
@@ -16,10 +16,10 @@ use crate::workload::process::{Descriptor, Process};
 
 impl Interfaces {
     /// Lets the ranks of a host go on, if they can, and cuts a packet.
-    pub(super) fn step(
+    pub(super) fn step<C: Load>(
         &mut self,
         core: &mut Core,
-        cargo: &mut Slab<Cargo>,
+        cargo: &mut Slab<C>,
         index: u32,
     ) -> Option<Entering> {
         let nic = &self.nics[index as usize];
@@ -66,9 +66,15 @@ impl Interfaces {
 
     /// Cuts the next packet of a host, if its injection queue has room for it: at most one a cycle, so
     /// that no two arrive at their router at once.
-    fn cut(&mut self, core: &mut Core, cargo: &mut Slab<Cargo>, index: u32) -> Option<Entering> {
+    fn cut<C: Load>(
+        &mut self,
+        core: &mut Core,
+        cargo: &mut Slab<C>,
+        index: u32,
+    ) -> Option<Entering> {
         let Core { model, hosts, queued, collector, now, .. } = core;
-        let largest = model.jobs.as_ref()?.packet;
+        let jobs = model.jobs.as_ref()?;
+        let largest = jobs.packet;
         let nic = &mut self.nics[index as usize];
         let host = &mut hosts[nic.host as usize];
         if nic.next_cut > *now {
@@ -91,19 +97,21 @@ impl Interfaces {
         nic.next_made = *now + 1;
         let Outgoing { descriptor, to, cut: offset, issued, .. } = message;
         let Descriptor { to: rank, key, kind, sequence, phits: length, left } = descriptor;
-        let mut told = NONE;
-        if offset + size == length
-            && let Some(waiter) = left
-        {
+        let (last, worker) = (offset + size == length, jobs.worker(to, rank));
+        let left = left.filter(|_| last);
+        let fragment =
+            Fragment { kind, worker, key, sequence, offset, last, told: left.is_some() };
+        let host_word =
+            cargo.insert(C::new(host.id, PartOf::Message(fragment), model.host_latency));
+        if let Some(waiter) = left {
             let (worker, what) = (nic.worker(key.from), What::Left(waiter));
-            told = self.news.insert(News { nic: index, worker, at: Cycle::MAX, what });
+            let slot = self.news.insert(News { nic: index, worker, at: Cycle::MAX, what });
+            self.leaving.insert(host_word, slot);
         }
-        let part_of =
-            PartOf::Message(Fragment { kind, to: rank, key, sequence, offset, length, left: told });
         let (router, port) = model.topology.home_of(to);
         let packet = Packet {
             generated: issued,
-            host_word: cargo.insert(Cargo::new(host.id, part_of, model.host_latency)),
+            host_word,
             header: Header::new(router),
             port,
             size: size as u16,

@@ -11,7 +11,7 @@ use super::later::{Item, Later};
 use super::scale_up::ScaleUp;
 use crate::ids::Cycle;
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::{Cargo, Fragment, Slab};
+use crate::kernel::core::cargo::{Fragment, Load, Slab};
 use crate::kernel::core::fetch::touch;
 use crate::kernel::core::packet::NONE;
 use crate::kernel::core::wheel::Wheel;
@@ -19,6 +19,7 @@ use crate::kernel::model::Model;
 use crate::probe::collect::Delivery;
 use crate::probe::messages::{Message, Record};
 use crate::state::{State, state};
+use crate::table::Table;
 use crate::workload::matching::Envelope;
 use crate::workload::process::{Kind, Process};
 use crate::workload::{Job, Jobs, Seat};
@@ -32,6 +33,8 @@ pub(crate) struct Interfaces {
     arrivals: Wheel<u32>,
     pub(super) news: Slab<News>,
     pub(super) later: Later,
+    /// What its sender is to be told of a packet when it leaves, by the word of the packet.
+    pub(super) leaving: Table<u32, u32>,
     /// Phits in an injection queue.
     pub(super) queue: u32,
     /// What is due in a cycle, while it is looked at: the rank, and the slot.
@@ -48,7 +51,7 @@ pub(crate) struct Interfaces {
 
 impl State for Interfaces {
     state! {
-        keep nics, arrivals, news, later, scale_up, records;
+        keep nics, arrivals, news, later, leaving, scale_up, records;
         leave of_hosts, queue, due, ahead, wildcards;
     }
 }
@@ -62,6 +65,7 @@ impl Interfaces {
             arrivals: Wheel::new(horizon),
             news: Slab::new(),
             later: Later::new(),
+            leaving: Table::default(),
             queue,
             due: Vec::new(),
             ahead,
@@ -187,8 +191,9 @@ impl Interfaces {
         self.arrivals.next(from, to.min(self.later.due().max(from)))
     }
 
-    /// The last packet of a message leaves its host, with so many phits.
-    pub(super) fn leaves(&mut self, slot: u32, (now, phits): (Cycle, u16)) {
+    /// The last packet of a message, by its word, leaves its host, with so many phits.
+    pub(super) fn leaves(&mut self, host_word: u32, (now, phits): (Cycle, u16)) {
+        let Some(slot) = self.leaving.remove(&host_word) else { return };
         let at = now.saturating_add(phits.into());
         self.news.get_mut(slot).at = at;
         self.announce(slot, at, now);
@@ -203,9 +208,8 @@ impl Interfaces {
         fragment: &Fragment,
     ) {
         let Some(index) = self.of_host(host) else { return };
-        let Fragment { kind, to, key, sequence, offset, length, .. } = *fragment;
+        let Fragment { kind, worker, key, sequence, offset, last, .. } = *fragment;
         let nic = &mut self.nics[index as usize];
-        let worker = nic.worker(to);
         let job = nic.job(worker);
         let record = &mut self.records[job];
         let size = u32::from(packet.size);
@@ -213,9 +217,10 @@ impl Interfaces {
         record.arrived_phits += u64::from(size);
         let at = packet.delivered;
         let mut begun = false;
-        if size < length {
-            let id = MessageId { to, from: key.from, kind, sequence };
-            let placed = nic.incoming.place(id, (offset, size), length);
+        let mut phits = size;
+        if offset > 0 || !last {
+            let id = MessageId { worker, from: key.from, kind, sequence };
+            let placed = nic.incoming.place(id, (offset, size), last);
             if let Some(held) = placed.held {
                 record.hold(held);
             }
@@ -225,20 +230,19 @@ impl Interfaces {
                 let what = What::Begins { key, sequence };
                 self.tell(News { nic: index, worker, at, what }, now);
             }
-            if !placed.whole {
-                return;
-            }
+            let Some(all) = placed.whole else { return };
+            phits = all;
         }
-        let message = Message { issued: packet.generated, arrived: at, phits: length };
+        let message = Message { issued: packet.generated, arrived: at, phits };
         let what = What::Arrives { kind, key, sequence, begun, message };
         self.tell(News { nic: index, worker, at, what }, now);
     }
 
     /// What ranks are told in this cycle.
-    pub(super) fn apply_messages(
+    pub(super) fn apply_messages<C: Load>(
         &mut self,
         core: &mut Core,
-        cargo: &mut Slab<Cargo>,
+        cargo: &mut Slab<C>,
         entering: &mut Vec<Entering>,
     ) {
         let now = core.now;

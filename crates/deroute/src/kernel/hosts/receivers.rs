@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use super::Entering;
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::{Cargo, Notice, PartOf, Slab, Told};
+use crate::kernel::core::cargo::{Cargo, Load, Notice, PartOf, Slab, Told};
 use crate::kernel::core::packet::{BufferId, Packet};
 use crate::kernel::core::trails::Trails;
 use crate::kernel::model::Model;

@@ -8,7 +8,7 @@ use super::Entering;
 use super::order::{Arrived, Order};
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::{Cargo, Numbered, PartOf, Slab};
+use crate::kernel::core::cargo::{Load, Numbered, PartOf, Slab};
 use crate::kernel::core::fetch::touch;
 use crate::kernel::core::packet::{BufferId, NONE, Packet};
 use crate::kernel::core::wheel::Wheel;
@@ -126,10 +126,10 @@ impl Streams {
     /// Generators whose time has come generate a packet. Of those of a host one packet enters in each cycle, the
     /// one that is due for longest first, so that no two arrive at their router at once.
     #[inline(never)]
-    pub(super) fn generate(
+    pub(super) fn generate<C: Load>(
         &mut self,
         core: &mut Core,
-        cargo: &mut Slab<Cargo>,
+        cargo: &mut Slab<C>,
         entering: &mut Vec<Entering>,
     ) {
         let (now, horizon) = (core.now, self.wheel.horizon());
@@ -170,10 +170,10 @@ impl Streams {
     }
 
     /// Generates a packet, if the injection queue has room.
-    fn attempt(
+    fn attempt<C: Load>(
         &mut self,
         core: &mut Core,
-        cargo: &mut Slab<Cargo>,
+        cargo: &mut Slab<C>,
         index: u32,
     ) -> Option<Entering> {
         let Core { model, hosts, queued, collector, now, .. } = core;
@@ -211,7 +211,7 @@ impl Streams {
         let (router, port) = model.topology.home_of(demand.destination);
         let packet = Packet {
             generated,
-            host_word: cargo.insert(Cargo::new(*id, part_of, model.host_latency)),
+            host_word: cargo.insert(C::new(*id, part_of, model.host_latency)),
             header: Header::new(router),
             port,
             size: demand.size,
