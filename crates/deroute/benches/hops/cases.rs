@@ -2,7 +2,7 @@
 
 use deroute::Simulation;
 use deroute::ids::RouterId;
-use deroute::spec::{Addressing, Routing, Run, Spec, TableSpec, Traffic};
+use deroute::spec::{Addressing, Routing, Spec, TableSpec};
 
 /// A simulation whose speed is measured.
 pub(crate) struct Case {
@@ -19,7 +19,7 @@ const ADV: &str = "{ adversarial = { offset = 1 } }";
 const BC: &str = "\"bit_complement\"";
 
 /// What a routing and a pattern are called in the table.
-fn label(routing: &str, pattern: &str, load: f64) -> String {
+pub(crate) fn label(routing: &str, pattern: &str, load: f64) -> String {
     let routing = routing.split(' ').next().unwrap_or_default();
     let pattern = match pattern {
         UN => "UN",
@@ -41,7 +41,7 @@ pub(crate) fn dragonfly(h: u32, routing: &str, pattern: &str, load: f64) -> Case
 
 /// A balanced Dragonfly with the switch of thesis Table 3-1, with more tables if any, and the VCs of a routing for
 /// so many classes.
-fn thesis(h: u32, (classes, tables): (u8, &str), routing: &str, traffic: &str) -> Spec {
+pub(crate) fn thesis(h: u32, (classes, tables): (u8, &str), routing: &str, traffic: &str) -> Spec {
     const NIC: &str = "[network.nic]\ninjection_queue = 5040\n";
     let (a, nic) = (2 * h, if tables.contains("[network.nic]") { "" } else { NIC });
     let (local, global) = if routing == MIN { (2, 1) } else { (4, 2) };
@@ -325,41 +325,6 @@ fn rules(spec: &Spec) -> String {
         }
     }
     text
-}
-
-/// Programs over uniform traffic of the load that their messages make on average. Ranks are anywhere, so that messages
-/// are for hosts all over the network.
-pub(crate) fn programs() -> Vec<Comparison> {
-    let compare = |name: &str, jobs: &str, load| {
-        // Hosts without injection queues keep no packets of messages that have to wait.
-        let traffic = format!("load = {load}\npattern = {UN}\n");
-        let uniform = Case {
-            name: format!("h6 {}", label(MIN, UN, load)),
-            spec: thesis(6, (1, "[network.nic]\n"), MIN, &traffic),
-        };
-        let mut spec = uniform.spec.clone();
-        (spec.traffic, spec.run) = (Traffic::default(), Run::default());
-        let workload = format!("packet_size = 10\njobs = [{jobs}]\n");
-        let workload = toml::from_str(&workload);
-        spec.workload = Some(workload.unwrap_or_else(|error| panic!("{error}\n{jobs}")));
-        let own = Case { name: uniform.name.replace("UN", name), spec };
-        Comparison { own, others: vec![uniform], bar: 1.5, memory_bar: None }
-    };
-    // Of each of 26 neighbours, in packets.
-    let stencil = |packets: u32, iterations: u32| {
-        format!(
-            "{{ ranks = 5256, placement = {{ random = {{}} }}, iterations = {iterations}, steps = [\
-               {{ stencil = {{ shape = [73, 9, 8], messages = {{ equal = {} }} }} }}] }}",
-            260 * packets
-        )
-    };
-    let all_to_all = "{ ranks = 72, placement = { random = {} }, steps = [\
-                        { collective = { kind = 'alltoall', size = 100, algorithm = 'pairwise' } }] }";
-    vec![
-        compare("stencil, 10 packets", &stencil(10, 4), 0.55),
-        compare("stencil, 1 packet", &stencil(1, 20), 0.31),
-        compare("all-to-all", &[all_to_all; 73].join(", "), 0.11),
-    ]
 }
 
 /// Networks that are full over the same below their saturation.

@@ -1,7 +1,7 @@
 //! What a packet-hop costs in CPU time: the engine against a floor, adaptive routing against VLB, a HyperX against
 //! a Dragonfly, Ethernet against credits, notifications of congestion against pauses alone, a full network against
-//! one that is not, tables against minimal routing, programs against uniform traffic, and what a millisecond of a large
-//! fat tree costs.
+//! one that is not, tables against minimal routing, programs against uniform traffic of their load and of their form, and
+//! what a millisecond of a large fat tree costs.
 //!
 //! `cargo bench -p deroute --bench hops [-- FILTER ...]`
 //!
@@ -14,6 +14,7 @@
 
 mod cases;
 mod floor;
+mod programs;
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -66,7 +67,7 @@ fn main() -> ExitCode {
     bench.compare(&["PFC"], &cases::notified());
     bench.compare(&["not full"], &cases::full());
     bench.compare(&["MIN"], &cases::tables());
-    bench.compare(&["uniform"], &cases::programs());
+    bench.compare(&["uniform", "as full"], &programs::programs());
     bench.cells();
     println!();
     if bench.wants("threads") {

@@ -3,9 +3,9 @@
 
 use super::books::{AllBooks, NoBooks};
 use super::control::{AnyControl, AnyCredits, Credits};
-use super::egress::{Fixed, Queued};
 use super::core::cargo::Cargo;
 use super::core::light::Light;
+use super::egress::{Fixed, Queued};
 use super::hosts::{AnyHosts, Open};
 use super::machine::Machine;
 use super::matching::{Islip, Separable};

@@ -13,6 +13,8 @@ const NONE: u32 = u32::MAX;
 /// Lists, each with a key of its own. Their entries lie in one pool, whose places are reused last in, first out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Lists<K: Eq + Hash, T> {
+    /// The only entry of all, if there is one and it was added to none: most receives are posted one by one.
+    only: Option<(K, T)>,
     /// The first and the last entry of each list, none of which is empty.
     ends: Table<K, (u32, u32)>,
     /// Each with the one after it, or, where it is free, with the next free one.
@@ -22,13 +24,25 @@ pub(super) struct Lists<K: Eq + Hash, T> {
 
 impl<K: Eq + Hash, T> Default for Lists<K, T> {
     fn default() -> Self {
-        Self { ends: Table::default(), entries: Vec::new(), free: NONE }
+        Self { only: None, ends: Table::default(), entries: Vec::new(), free: NONE }
     }
 }
 
 impl<K: Eq + Hash + Copy, T: Copy> Lists<K, T> {
     /// Adds an entry at the end of a list.
     pub(super) fn push(&mut self, key: K, value: T) {
+        match self.only.take() {
+            None if self.ends.is_empty() => self.only = Some((key, value)),
+            None => self.add(key, value),
+            Some((first, only)) => {
+                self.add(first, only);
+                self.add(key, value);
+            }
+        }
+    }
+
+    /// Adds an entry at the end of a list in the pool.
+    fn add(&mut self, key: K, value: T) {
         let place = self.free;
         let entry = (value, NONE);
         let place = match self.entries.get_mut(place as usize) {
@@ -52,7 +66,7 @@ impl<K: Eq + Hash + Copy, T: Copy> Lists<K, T> {
     /// Takes the first entry of a list.
     pub(super) fn pop(&mut self, key: K) -> Option<T> {
         if self.ends.is_empty() {
-            return None;
+            return self.only.take_if(|(only, _)| *only == key).map(|(_, value)| value);
         }
         let Entry::Occupied(mut list) = self.ends.entry(key) else { return None };
         let first = &mut list.get_mut().0;
@@ -67,11 +81,15 @@ impl<K: Eq + Hash + Copy, T: Copy> Lists<K, T> {
 
     /// The first entry of a list.
     pub(super) fn first(&self, key: K) -> Option<&T> {
-        self.ends.get(&key).map(|(first, _)| &self.entries[*first as usize].0)
+        let only = self.only.as_ref().filter(|(only, _)| *only == key).map(|(_, value)| value);
+        only.or_else(|| self.ends.get(&key).map(|(first, _)| &self.entries[*first as usize].0))
     }
 
     /// Finds an entry of a list.
     pub(super) fn find(&mut self, key: K, is_it: impl Fn(&T) -> bool) -> Option<&mut T> {
+        if let Some((only, value)) = &mut self.only {
+            return (*only == key && is_it(value)).then_some(value);
+        }
         let mut place = self.ends.get(&key)?.0;
         while !is_it(&self.entries.get(place as usize)?.0) {
             place = self.entries[place as usize].1;
@@ -81,16 +99,19 @@ impl<K: Eq + Hash + Copy, T: Copy> Lists<K, T> {
 
     /// Every list, in no order, with its first entry.
     pub(super) fn firsts(&self) -> impl Iterator<Item = (K, &T)> {
-        self.ends.iter().map(|(key, (first, _))| (*key, &self.entries[*first as usize].0))
+        let only = self.only.iter().map(|(key, value)| (*key, value));
+        let entry = |place: u32| &self.entries[place as usize].0;
+        only.chain(self.ends.iter().map(move |(key, (first, _))| (*key, entry(*first))))
     }
 
     /// Every entry, in no order.
     pub(super) fn all(&self) -> impl Iterator<Item = (K, &T)> {
-        self.ends.iter().flat_map(|(key, (first, _))| {
+        let only = self.only.iter().map(|(key, value)| (*key, value));
+        only.chain(self.ends.iter().flat_map(|(key, (first, _))| {
             let entry = |place: u32| self.entries.get(place as usize);
             let all = std::iter::successors(entry(*first), move |(_, next)| entry(*next));
             all.map(|(value, _)| (*key, value))
-        })
+        }))
     }
 }
 
@@ -113,5 +134,18 @@ mod tests {
         let left = [7; 4].map(|key| lists.pop(key));
         assert_eq!(left, [Some('b'), Some('C'), Some('d'), None]);
         assert_eq!(lists.firsts().collect::<Vec<_>>(), [(3, &'y')]);
+    }
+
+    /// What is alone is in no list, until another one comes.
+    #[test]
+    fn one_entry_takes_no_list() {
+        let mut lists = Lists::default();
+        lists.push(7, 'a');
+        assert_eq!((lists.entries.len(), lists.first(7), lists.first(3)), (0, Some(&'a'), None));
+        assert_eq!(lists.firsts().chain(lists.all()).collect::<Vec<_>>(), [(7, &'a'); 2]);
+        assert_eq!((lists.pop(3), lists.find(7, |value| *value == 'b')), (None, None));
+        assert_eq!(lists.find(7, |value| *value == 'a').map(|value| *value = 'A'), Some(()));
+        lists.push(7, 'b');
+        assert_eq!([lists.pop(7), lists.pop(7), lists.pop(7)], [Some('A'), Some('b'), None]);
     }
 }

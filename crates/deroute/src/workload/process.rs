@@ -150,8 +150,13 @@ impl Process {
         [Compute, Collective, Receive, Send].into_iter().find(holds).unwrap_or(Wait)
     }
 
+    /// Nothing is to be done in this cycle because of what it was told.
+    pub fn is_waiting(&self) -> bool {
+        self.todo.is_empty()
+    }
+
     /// Counts the time until now.
-    fn account(&mut self, job: &Job, now: Cycle) {
+    pub fn account(&mut self, job: &Job, now: Cycle) {
         if self.begun && !self.is_done() && now > self.since {
             let what = self.activity();
             self.spent[what as usize] += u64::from(now - self.since);

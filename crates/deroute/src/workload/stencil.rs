@@ -30,6 +30,8 @@ const DIMS: usize = 3;
 struct Stencil {
     shape: [u32; DIMS],
     periodic: bool,
+    /// Where each rank is at the lower end of a dimension, and at the upper one: two bits for each.
+    ends: Box<[u8]>,
     /// Displacements to the neighbours, and the phits of the message; the one at the other end of
     /// the list is the opposite.
     ways: Vec<([i32; DIMS], u32)>,
@@ -63,7 +65,20 @@ pub(super) fn build(spec: &spec::StencilSpec, site: &Site<'_>) -> Result<Box<dyn
             }
         }
     }
-    Ok(Box::new(Stencil { shape, periodic: spec.periodic, ways }))
+    let ends = (0..site.ranks).map(|rank| ends(rank, shape)).collect();
+    Ok(Box::new(Stencil { shape, periodic: spec.periodic, ends, ways }))
+}
+
+/// The ends of the grid at which a rank is.
+fn ends(rank: u32, shape: [u32; DIMS]) -> u8 {
+    let (mut rest, mut ends) = (rank, 0);
+    for (dim, width) in shape.into_iter().enumerate() {
+        let coordinate = rest % width;
+        rest /= width;
+        ends |= u8::from(coordinate == 0) << (2 * dim);
+        ends |= u8::from(coordinate == width - 1) << (2 * dim + 1);
+    }
+    ends
 }
 
 /// Phits of a message to a neighbour that shares a face, an edge, a corner.
@@ -106,17 +121,19 @@ fn sizes(
 impl Stencil {
     /// The neighbour of a rank; `None` beyond the edge of an open grid, and if it is the rank itself.
     fn neighbour(&self, rank: u32, way: [i32; DIMS]) -> Option<u32> {
-        let (mut rest, mut stride, mut found) = (rank, 1, 0);
-        for (&width, step) in self.shape.iter().zip(way) {
-            let coordinate = rest % width;
-            rest /= width;
-            let (edge, beyond) = if step < 0 { (0, width - 1) } else { (width - 1, 0) };
-            let moved = match coordinate == edge && step != 0 {
-                true if self.periodic => beyond,
-                true => return None,
-                false => coordinate.wrapping_add_signed(step),
-            };
-            found += moved * stride;
+        let ends = self.ends[rank as usize];
+        let (mut stride, mut found) = (1, rank);
+        for ((dim, width), step) in self.shape.into_iter().enumerate().zip(way) {
+            if step != 0 {
+                let at_end = ends >> (2 * dim + usize::from(step > 0)) & 1 == 1;
+                if at_end && !self.periodic {
+                    return None;
+                }
+                // Beyond the end it is at the other one.
+                let (far, back) = if at_end { (width - 1, step > 0) } else { (1, step < 0) };
+                let moved = far * stride;
+                found = if back { found - moved } else { found + moved };
+            }
             stride *= width;
         }
         (found != rank).then_some(found)

@@ -50,7 +50,7 @@ impl Light {
     fn of_message(fragment: &Fragment) -> Self {
         let Fragment { kind, worker, key, sequence, offset, last, told } = *fragment;
         let Pattern { context, from, tag } = key;
-        let ends = u32::from(last) * LAST | u32::from(told) * TOLD;
+        let ends = if last { LAST } else { 0 } | if told { TOLD } else { 0 };
         let marks = MESSAGE | (kind as u32) << KIND | ends | worker << WORKER | context << CONTEXT;
         Self { injected: 0, words: [from, sequence, tag, offset], marks }
     }

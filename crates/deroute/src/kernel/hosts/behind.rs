@@ -23,11 +23,12 @@ pub(crate) fn ahead(model: &Model) -> u32 {
 
 /// What is behind the head of the injection queue of a host.
 #[derive(Default, Serialize, Deserialize)]
+#[repr(C)]
 pub(super) struct Behind {
-    /// Parts of messages, each with where it ends.
-    parts: VecDeque<(Outgoing, u32)>,
     phits: u32,
     packets: u32,
+    /// Parts of messages, each with where it ends.
+    parts: VecDeque<(Outgoing, u32)>,
 }
 
 impl Behind {

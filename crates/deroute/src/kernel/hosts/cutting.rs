@@ -76,10 +76,10 @@ impl Interfaces {
         let jobs = model.jobs.as_ref()?;
         let largest = jobs.packet;
         let nic = &mut self.nics[index as usize];
-        let host = &mut hosts[nic.host as usize];
-        if nic.next_cut > *now {
+        if nic.next_cut > *now || nic.is_idle() {
             return None;
         }
+        let host = &mut hosts[nic.host as usize];
         let room = |queue| self.queue - host.queued(queued, queue);
         let queue = nic.next_queue(largest, room);
         let cut = queue.and_then(|queue| nic.take(queue, largest));
@@ -99,8 +99,7 @@ impl Interfaces {
         let Descriptor { to: rank, key, kind, sequence, phits: length, left } = descriptor;
         let (last, worker) = (offset + size == length, jobs.worker(to, rank));
         let left = left.filter(|_| last);
-        let fragment =
-            Fragment { kind, worker, key, sequence, offset, last, told: left.is_some() };
+        let fragment = Fragment { kind, worker, key, sequence, offset, last, told: left.is_some() };
         let host_word =
             cargo.insert(C::new(host.id, PartOf::Message(fragment), model.host_latency));
         if let Some(waiter) = left {
@@ -125,7 +124,7 @@ impl Interfaces {
         let Core { model, hosts, queued, generations, now, .. } = core;
         let Some(jobs) = &model.jobs else { return };
         let (nic, soon) = (&mut self.nics[index as usize], *now + 1);
-        if nic.refill_at == soon {
+        if nic.refill_at == soon || nic.is_idle() {
             return;
         }
         let host = &hosts[nic.host as usize];

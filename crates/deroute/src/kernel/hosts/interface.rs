@@ -57,41 +57,42 @@ pub(crate) struct Worker {
     pub(crate) ended: Option<Cycle>,
 }
 
-/// The interface of one host, and the ranks behind it.
+/// The interface of one host, and the ranks behind it. What every packet needs comes first, in one cache line.
 #[derive(Serialize, Deserialize)]
+#[repr(C, align(64))]
 pub(crate) struct Interface {
     /// Index in `Core::hosts`.
     pub(super) host: u32,
-    pub(crate) workers: Vec<Worker>,
-    /// Messages to be cut, by injection queue.
-    pub(super) backlogs: Box<[VecDeque<Outgoing>]>,
-    /// What was cut and is not there yet.
-    pub(super) behind: Behind,
-    /// Messages so far, or turns.
-    pub(super) serial: u32,
+    /// A rank can go on because of what it has been told.
+    pub(super) told: bool,
     /// Messages of a queue take turns, packet by packet.
     pub(super) turns: bool,
-    /// Phits of the next packet of the first queue; none are as many as there are.
-    pub(super) first: u32,
-    /// Messages that have arrived in part.
-    pub(super) incoming: Incoming,
-    /// Messages for ranks of the same host or node, and their job.
-    pub(super) within: Vec<(u32, Descriptor)>,
-    /// The seat of its first rank.
-    pub(super) seat: Seat,
-    /// A rank has been told something, and has not gone on since.
-    pub(super) told: bool,
     /// First cycle in which a computation of a rank ends.
     pub(super) wakes: Cycle,
-    /// Cycle of the event that was scheduled last for the end of a computation.
-    pub(super) timer: Cycle,
-    /// The same where it is later than the timing wheel reaches.
-    pub(super) later: Cycle,
-    /// The same for cutting a packet.
+    /// Cycle of the event that was scheduled last for cutting a packet.
     pub(super) refill_at: Cycle,
     /// First cycle in which a packet may be cut, and in which one may be made.
     pub(super) next_cut: Cycle,
     pub(super) next_made: Cycle,
+    /// Phits of the next packet of the first queue; none are as many as there are.
+    pub(super) first: u32,
+    /// Messages so far, or turns.
+    pub(super) serial: u32,
+    /// The seat of its first rank.
+    pub(super) seat: Seat,
+    /// Messages to be cut, by injection queue.
+    pub(super) backlogs: Box<[VecDeque<Outgoing>]>,
+    /// What was cut and is not there yet.
+    pub(super) behind: Behind,
+    pub(crate) workers: Vec<Worker>,
+    /// Messages that have arrived in part.
+    pub(super) incoming: Incoming,
+    /// Messages for ranks of the same host or node, and their job.
+    pub(super) within: Vec<(u32, Descriptor)>,
+    /// Cycle of the event that was scheduled last for the end of a computation.
+    pub(super) timer: Cycle,
+    /// The same where it is later than the timing wheel reaches.
+    pub(super) later: Cycle,
 }
 
 impl Outgoing {
@@ -102,6 +103,12 @@ impl Outgoing {
 }
 
 impl Interface {
+    /// There is nothing to cut or to make, as far as its first queue tells.
+    #[inline(always)]
+    pub(super) fn is_idle(&self) -> bool {
+        self.first == u32::MAX && self.backlogs.len() == 1 && self.behind.phits() == 0
+    }
+
     /// The queue of the message to cut a packet off: of those that are first in their queue and whose next
     /// packet fits, the one that was sent first.
     #[inline]

@@ -134,7 +134,7 @@ impl Interfaces {
     ) {
         let Some(jobs) = &model.jobs else { return };
         let nic = &mut self.nics[index as usize];
-        nic.told = true;
+        let alone = nic.workers.len() == 1;
         let own = &mut nic.workers[worker as usize];
         let seat = own.seat;
         let job = &jobs.jobs[seat.job as usize];
@@ -153,6 +153,9 @@ impl Interfaces {
             record,
         };
         act(&mut own.process, job, &mut services);
+        // When it goes on, the others of its host do, what it does is noted, and what is for its node is sent.
+        let alone = alone && job.kept == 0 && self.scale_up.is_none();
+        nic.told |= !alone || !own.process.is_waiting();
         if own.ended.is_none() && own.process.is_done() {
             own.ended = Some(now);
             record.end_rank(now, own.process.computed);
@@ -287,26 +290,39 @@ impl Interfaces {
                 return;
             }
         }
-        self.with((nic, worker), (model, now), |process, job, services| match what {
-            What::Left(waiter) => process.has_left(waiter, now),
-            What::Passes => {}
-            What::Begins { key, sequence } => {
-                process.hear(now, key.from, Kind::Eager, sequence);
-                let envelope = Envelope { key, sequence, request: false };
-                process.receive(job, envelope, false, services);
-            }
-            What::Arrives { kind, key, sequence, begun, .. } => {
-                process.hear(now, key.from, kind, sequence);
-                match kind {
-                    Kind::Ready => process.may_send(key.from, sequence, services),
-                    Kind::Data => process.complete(key, sequence),
-                    Kind::Eager if begun => process.complete(key, sequence),
-                    Kind::Eager | Kind::Request => {
-                        let envelope = Envelope { key, sequence, request: kind == Kind::Request };
-                        process.receive(job, envelope, true, services);
-                    }
+        self.with((nic, worker), (model, now), |process, job, services| {
+            process.account(job, now);
+            tell(process, job, services, (&what, now));
+        });
+    }
+}
+
+/// A rank is told something.
+fn tell(
+    process: &mut Process,
+    job: &Job,
+    services: &mut SendQueues<'_>,
+    (what, now): (&What, Cycle),
+) {
+    match *what {
+        What::Left(waiter) => process.has_left(waiter, now),
+        What::Passes => {}
+        What::Begins { key, sequence } => {
+            process.hear(now, key.from, Kind::Eager, sequence);
+            let envelope = Envelope { key, sequence, request: false };
+            process.receive(job, envelope, false, services);
+        }
+        What::Arrives { kind, key, sequence, begun, .. } => {
+            process.hear(now, key.from, kind, sequence);
+            match kind {
+                Kind::Ready => process.may_send(key.from, sequence, services),
+                Kind::Data => process.complete(key, sequence),
+                Kind::Eager if begun => process.complete(key, sequence),
+                Kind::Eager | Kind::Request => {
+                    let envelope = Envelope { key, sequence, request: kind == Kind::Request };
+                    process.receive(job, envelope, true, services);
                 }
             }
-        });
+        }
     }
 }
