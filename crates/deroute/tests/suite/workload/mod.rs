@@ -177,6 +177,23 @@ fn an_idle_job_changes_nothing() {
     }
 }
 
+/// As many ranks on a host as short cargo tells apart, and one more: each message finds its rank.
+#[test]
+fn many_ranks_share_a_host() {
+    for ranks in [256, 257] {
+        let pairs: Vec<String> =
+            (0..ranks).map(|rank| format!("[{rank}, {}, 6]", 2 * ranks - 1 - rank)).collect();
+        let outcome = completed(&network(&format!(
+            "{{ packet_size = 4, jobs = [{{ ranks = {}, ranks_per_host = {ranks}, steps = [\
+               {{ exchange = {{ messages = [{}] }} }}] }}] }}",
+            2 * ranks,
+            pairs.join(", ")
+        )));
+        let messages = &job_of(&outcome, 0).messages;
+        assert_eq!((messages.received, messages.packets), (ranks, 2 * ranks));
+    }
+}
+
 /// Two jobs on one network disturb each other, and nobody else.
 #[test]
 fn jobs_share_the_network() {
