@@ -25,6 +25,8 @@ class PauseUse(Part):
     xoff: int | None
     lost_packets: int
     lost_phits: int
+    #: None if no packet was trimmed.
+    trimmed_packets: int | None = None
 
 
 class MarkUse(Part):
@@ -234,6 +236,23 @@ class RetryUse(Part):
             used = link.model_dump(exclude={"link_class"})
             flat |= {f"{link.link_class}.{key}": value for key, value in used.items()}
         return flat
+
+
+class RetransmissionUse(Part):
+    """What hosts sent again, of the whole run."""
+
+    name: ClassVar[str] = "retransmission"
+
+    says: list[str]
+    trimmed: int
+    nacks: int
+    timeouts: int
+    retransmitted: int
+    duplicates: int
+
+    def scalars(self) -> dict[str, int | str]:
+        """What there is one of in a run."""
+        return self.model_dump(exclude={"says"}) | {"says": "; ".join(self.says)}
 
 
 class FlowControlUse(Part):

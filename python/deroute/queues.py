@@ -69,6 +69,7 @@ def queue_series(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) ->
 _PAUSE = (
     *("from_router", "from_port", "router", "port", "host", "vc", "class", "frames", "stops"),
     *("paused", "buffer_max", "headroom_max", "lost_packets", "lost_phits"),
+    "trimmed_packets",
 )
 #: Those that may be absent.
 _ENDS = ("from_router", "from_port", "host", "vc")
@@ -83,11 +84,11 @@ class PauseSeries:
     start: int
     #: 0 without `probes.series`.
     width: int
-    #: (rows, 14), a row per link and VC: router and output port that send, router and input port
+    #: (rows, 15), a row per link and VC: router and output port that send, router and input port
     #: that receive, host that sends, VC (-1 for all of the link), class of the link (an element of
     #: `flow_control.links`), frames, those that told the sender to be silent, cycles of the
     #: measurement in which it was, most phits in the buffer, most of them above XOFF, packets lost,
-    #: their phits; -1 for none.
+    #: their phits, packets trimmed; -1 for none.
     rows: NDArray[np.int64]
     #: (bins, rows) cycles in which the sender was told to be silent.
     paused: NDArray[np.uint32]
@@ -104,6 +105,8 @@ class PauseSeries:
             sender = [row.pop("from_router"), row.pop("from_port")]
             ends = {"from": None if sender[0] is None else sender}
             ends["to"] = [row.pop("router"), row.pop("port")]
+            if row["trimmed_packets"] == 0:
+                del row["trimmed_packets"]
             rows.append(ends | row)
         paused = self.paused.reshape(-1).tolist()
         return {"start": self.start, "width": self.width, "rows": rows, "paused": paused}

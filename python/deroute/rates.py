@@ -1,7 +1,7 @@
-"""What a simulation point records of the rates of hosts, as typed objects.
+"""What a simulation point records of the rates and windows of hosts, as typed objects.
 
-Rates are shares of the link of a host, times in cycles, relative to the beginning of the
-measurement.
+Rates are shares of the link of a host, windows in phits, times in cycles, relative to the beginning
+of the measurement.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class RateSeries:
-    """Rates of rate limiters in time: sample `i` is taken at the beginning of cycle
+    """Rates and windows in time: sample `i` is taken at the beginning of cycle
     `start + i * width`, relative to the beginning of the measurement.
     """
 
@@ -27,6 +27,8 @@ class RateSeries:
     flows: NDArray[np.int64]
     #: (samples, flows) shares of the link of the host; 1 without a limiter.
     rates: NDArray[np.float64]
+    #: (samples, flows) windows in phits, the smallest of a host; no samples if flows have none.
+    windows: NDArray[np.float64]
 
     @property
     def cycles(self) -> NDArray[np.int64]:
@@ -39,20 +41,28 @@ class RateSeries:
         return frame.with_columns(pl.col("destination").replace(-1, None))
 
     def to_polars(self) -> pl.DataFrame:
-        """A row per sample and flow."""
+        """A row per sample and flow; `window` if flows have windows."""
         samples, flows = self.rates.shape
         which = pl.Series(np.tile(np.arange(flows), samples), dtype=pl.UInt32)
         cycle = pl.Series("cycle", np.repeat(self.cycles, flows))
         rate = pl.Series("rate", self.rates.reshape(-1))
-        return pl.DataFrame([cycle, *self.flows_to_polars()[which], rate])
+        columns = [cycle, *self.flows_to_polars()[which], rate]
+        if len(self.windows):
+            columns.append(pl.Series("window", self.windows.reshape(-1)))
+        return pl.DataFrame(columns)
 
     def to_json(self) -> dict[str, Any]:
         """As the engine writes it."""
         flows = self.flows_to_polars().to_dicts()
         rates = self.rates.reshape(-1).tolist()
-        return {"start": self.start, "width": self.width, "flows": flows, "rates": rates}
+        head = {"start": self.start, "width": self.width, "flows": flows, "rates": rates}
+        windows = self.windows.reshape(-1).tolist()
+        return head | {"windows": windows}
 
 
 def rate_series(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> RateSeries:
     """From what the engine says of the record, and its arrays."""
-    return RateSeries(head["start"], head["width"], arrays["flows"], arrays["rates"])
+    rates = arrays["rates"]
+    # Results of the first versions have none.
+    windows = arrays.get("windows", rates[:0])
+    return RateSeries(head["start"], head["width"], arrays["flows"], rates, windows)

@@ -25,6 +25,7 @@ from deroute.ethernet import (
     FlowControlUse,
     NotificationUse,
     ReactionPointUse,
+    RetransmissionUse,
     RetryUse,
 )
 from deroute.jobs import JobArrays, Part, WorkloadOutcome, job_frame
@@ -175,6 +176,8 @@ class Outcome(Value, Part):
     flow_control: FlowControlUse | None = None
     #: What links did that send broken frames again; None unless some do.
     retry: RetryUse | None = None
+    #: What hosts sent again; None unless `network.nic.retransmission`.
+    retransmission: RetransmissionUse | None = None
     #: What the congestion points did, if there are any.
     congestion_point: CongestionPointUse | None = None
     #: What congestion or notification points that send notifications did, if there are any.
@@ -292,7 +295,7 @@ class Outcome(Value, Part):
             for name, used in self.flow_control.by_class():
                 _flatten(f"flow_control.{name}", used, flat)
         acted = (
-            *("retry", "congestion_point", "notifications", "entropy"),
+            *("retry", "retransmission", "congestion_point", "notifications", "entropy"),
             *("reaction_point", "adaptation"),
         )
         for part in (getattr(self, name) for name in acted):

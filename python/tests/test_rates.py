@@ -115,3 +115,31 @@ def test_what_was_not_asked_for_says_so(spec: dict[str, Any]) -> None:
         outcome.to_polars("rates")
     with pytest.raises(FigureError, match="record of rates"):
         drawn(outcome, spec)
+
+
+def test_windows_are_beside_rates(outcome: deroute.Outcome, spec: dict[str, Any]) -> None:
+    """Hosts with windows on links that trim: both are recorded and drawn."""
+    network = spec["network"] | {"flow_control": {"trim": {}}, "congestion_point": {"int": {}}}
+    network["nic"] = network["nic"] | {
+        "link": {"buffer": "6 KB"},
+        "notification_point": {"acknowledgement": {}},
+        "reaction_point": {"hpcc": {"base_rtt": "5 us", "increase": "80 B"}},
+        "retransmission": {},
+    }
+    own = spec | {"network": network}
+    found = deroute.simulate(own)
+    record = found.rates
+    assert record is not None
+    assert record.windows.shape == record.rates.shape
+    assert record.windows.min() < record.windows.max()
+    frame = found.to_polars("rates")
+    assert frame.columns == ["cycle", "host", "destination", "rate", "window"]
+    assert len(found.to_json()["rates"]["windows"]) == record.windows.size
+    assert found.retransmission is not None
+    assert found.scalars()["retransmission.trimmed"] == found.retransmission.trimmed
+    assert found.packets.lost == 0
+    (panel,) = drawn(found, own, of="window").axes
+    kilobytes = record.windows[:, 0] * found.phit_bytes / 1000
+    assert panel.lines[0].get_data()[1].tolist() == kilobytes.tolist()
+    with pytest.raises(FigureError, match="no windows"):
+        drawn(outcome, spec, of="window")

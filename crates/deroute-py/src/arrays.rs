@@ -179,12 +179,13 @@ fn queues(dict: &Bound<'_, PyDict>, all: &mut QueueSeries) -> PyResult<()> {
 }
 
 fn rates(dict: &Bound<'_, PyDict>, all: &mut RateSeries) -> PyResult<()> {
-    let RateSeries { start, width, flows, rates } = std::mem::take(all);
+    let RateSeries { start, width, flows, rates, windows } = std::mem::take(all);
     (all.start, all.width) = (start, width);
     let flow = |RatedFlow { host, destination }: RatedFlow| [host.into(), none(destination)];
     let columns = flows.len();
     matrix(dict, "rates.flows", flows.into_iter().flat_map(flow).collect(), 2)?;
-    matrix(dict, "rates.rates", rates, columns)
+    matrix(dict, "rates.rates", rates, columns)?;
+    matrix(dict, "rates.windows", windows, columns)
 }
 
 fn pauses(dict: &Bound<'_, PyDict>, all: &mut PauseSeries) -> PyResult<()> {
@@ -204,17 +205,18 @@ fn pauses(dict: &Bound<'_, PyDict>, all: &mut PauseSeries) -> PyResult<()> {
             headroom_max,
             lost_packets,
             lost_phits,
+            trimmed_packets,
         } = row;
         let [from_router, from_port] = from.map_or([-1; 2], |from| from.map(i64::from));
         let [router, port] = to.map(i64::from);
         let ends = [from_router, from_port, router, port, none(host), none(vc), class.into()];
         let counts = [frames, stops, paused, buffer_max.into(), headroom_max.into()];
-        let lost = [lost_packets, lost_phits];
+        let lost = [lost_packets, lost_phits, trimmed_packets];
         let counts = counts.into_iter().chain(lost).map(|count| count as i64);
         ends.into_iter().chain(counts).collect::<Vec<_>>()
     };
     let columns = rows.len();
-    matrix(dict, "pauses.rows", rows.into_iter().flat_map(row).collect(), 14)?;
+    matrix(dict, "pauses.rows", rows.into_iter().flat_map(row).collect(), 15)?;
     matrix(dict, "pauses.paused", paused, columns)
 }
 

@@ -9,6 +9,7 @@ mod notices;
 mod queues;
 mod rates;
 mod replay;
+mod retransmission;
 mod retry;
 mod streams;
 
@@ -24,6 +25,7 @@ pub use self::entropies::EntropyUse;
 pub use self::flows::{FlowBin, FlowSlowdown, FlowTimes, FlowsOutcome};
 pub use self::notices::{NotificationUse, PortSamples, ReactionPointUse, SampledQueues, WindowUse};
 pub use self::replay::{CollectiveUse, CriticalPath, PathPart, ReplayOutcome};
+pub use self::retransmission::RetransmissionUse;
 pub use self::retry::{RetryLinks, RetryUse};
 pub use self::streams::{
     ResequencingUse, Slowdown, SlowdownPercentile, StreamLoad, StreamOutcome, StreamPackets,
@@ -92,6 +94,9 @@ pub struct Outcome {
     /// What links did that send broken frames again, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<RetryUse>,
+    /// What hosts sent again, if they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retransmission: Option<RetransmissionUse>,
     /// What the congestion points did, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_point: Option<CongestionPointUse>,
@@ -191,7 +196,8 @@ pub struct Load {
     pub accepted_ci95: f64,
 }
 
-/// Packets over the whole run, warm-up included. `generated = delivered + lost + in_flight`.
+/// Packets over the whole run, warm-up included. `generated = delivered + lost + in_flight`; where packets are sent again, what
+/// is lost is in flight as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Packets {
     /// Entered an injection queue.
@@ -352,6 +358,9 @@ pub struct PauseUse {
     pub lost_packets: u64,
     /// Their phits.
     pub lost_phits: u64,
+    /// Packets of which only the header found room.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub trimmed_packets: u64,
 }
 
 /// What the congestion points did.

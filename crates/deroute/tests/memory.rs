@@ -146,6 +146,21 @@ fn notified(spec: Spec, windows: bool) -> Spec {
     })
 }
 
+/// The spec with HPCC and telemetry; or with windows that send again what switches trim.
+fn round_trips(spec: Spec, control: &str) -> Spec {
+    with(notified(spec, true), |spec| {
+        spec.network.flow_control = value(control);
+        if control.contains("trim") {
+            spec.network.links.values_mut().for_each(|link| link.buffer = 40.into());
+            spec.network.nic.retransmission = Some(value("{}"));
+        } else {
+            spec.network.congestion_point = Some(value("{ int = {} }"));
+            spec.network.nic.reaction_point =
+                Some(value("{ hpcc = { base_rtt = 200, increase = 1 } }"));
+        }
+    })
+}
+
 /// Networks of every kind, with everything that a run may keep for each port, VC or host.
 fn networks() -> Vec<(String, Spec)> {
     let minimal = "{ minimal = {} }";
@@ -214,7 +229,10 @@ fn networks() -> Vec<(String, Spec)> {
     networks.push(("notifications".to_owned(), notified(dragonfly(3, minimal), false)));
     let tree = network(TREE, 2, minimal);
     networks.push(("notifications in a fat tree".to_owned(), notified(tree.clone(), false)));
-    networks.push(("windows".to_owned(), notified(tree, true)));
+    networks.push(("windows".to_owned(), notified(tree.clone(), true)));
+    networks
+        .push(("telemetry".to_owned(), round_trips(tree.clone(), "{ pfc = { response = 0 } }")));
+    networks.push(("trimming".to_owned(), round_trips(tree, "{ trim = { header = 1 } }")));
     networks.extend(probed(workload(2)));
     networks
 }

@@ -9,7 +9,7 @@ import polars as pl
 from matplotlib.lines import Line2D
 
 from deroute.figures import layout, timeline
-from deroute.figures.study import ROW, Study
+from deroute.figures.study import Study
 from deroute.figures.style import QUIET, look
 from deroute.figures.table import FigureError, FigureKind, FigureTable, Option
 
@@ -30,16 +30,12 @@ _LIMITS = {"xoff": ("XOFF", (4, 2)), "xon": ("XON", (1, 1.5))}
 
 def draw(study: Study, table: FigureTable) -> Figure:
     """Draw the figure: a panel per panel and series, of the first seed, with a curve per queue."""
-    cells = study.cells(table)
-    rows, columns = layout.panel_grid(len(cells), most_columns=2)
-    figure, grid = layout.new_figure(rows, columns, sharex=True, sharey=True)
-    panels = layout.hide_unused(grid, len(cells))
     names: list[str] = []
     limits: set[str] = set()
     hidden = False
-    for panel, (name, label, frame) in zip(panels, cells, strict=True):
-        index = int(frame[ROW][0])
-        outcome = study.outcomes[index]
+
+    def curves(panel: Plot, outcome: Outcome) -> None:
+        nonlocal hidden
         record, queues = _queues(outcome, table)
         fullest = _fullest(record, queues)
         hidden |= len(queues) > len(fullest)
@@ -48,14 +44,9 @@ def draw(study: Study, table: FigureTable) -> Figure:
             if text not in names:
                 names.append(text)
             _curve(panel, outcome, record, place["column"], names.index(text))
-        limits |= _limits(panel, outcome, fullest)
-        panel.margins(x=0)
-        timeline.bounds(panel, table)
-        timeline.changes([panel], study.changes_of(frame.head(1)))
-        title = " · ".join(str(part) for part in (name, label) if part is not None)
-        panel.set_title(title, loc="left", fontweight="bold")
-        panel.set_ylim(bottom=0)
-    layout.axis_titles(figure, timeline.TIME, "Queue (KB)")
+        limits.update(_limits(panel, outcome, fullest))
+
+    figure, panels = timeline.records(study, table, "Queue (KB)", curves)
     layout.legend(figure, _handles(panels, names, limits), study, table)
     notes = ["first seed"] if layout.seeds_of(study, table) > 1 else []
     notes += [f"at most the {_MOST} fullest queues, without empty ones"] if hidden else []

@@ -1,4 +1,4 @@
-"""`rates`: rates of hosts against time."""
+"""`rates`: rates or windows of hosts against time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from deroute.figures import layout, timeline
 from deroute.figures.queues import thinned
-from deroute.figures.study import ROW, Study
+from deroute.figures.study import Study
 from deroute.figures.style import look
 from deroute.figures.table import FigureError, FigureKind, FigureTable, Option
 
@@ -23,39 +23,35 @@ if TYPE_CHECKING:
 
 #: Flows that have a curve of their own, at most: the slowest.
 _MOST = 8
+#: What of a flow is drawn.
+_TITLES = {"rate": "Rate (share of the link)", "window": "Window (KB)"}
 
 
 def draw(study: Study, table: FigureTable) -> Figure:
     """Draw the figure: a panel per panel and series, of the first seed, with a curve per flow."""
-    cells = study.cells(table)
-    rows, columns = layout.panel_grid(len(cells), most_columns=2)
-    figure, grid = layout.new_figure(rows, columns, sharex=True, sharey=True)
-    panels = layout.hide_unused(grid, len(cells))
     names: list[str] = []
     hidden = False
-    for panel, (name, label, frame) in zip(panels, cells, strict=True):
-        outcome = study.outcomes[int(frame[ROW][0])]
+
+    def curves(panel: Plot, outcome: Outcome) -> None:
+        nonlocal hidden
         record, flows = _flows(outcome, table)
-        slowest = np.argsort(record.rates[:, flows].min(axis=0), kind="stable")
+        values = _values(outcome, record, table)
+        slowest = np.argsort(values[:, flows].min(axis=0), kind="stable")
         shown = flows[np.sort(slowest[:_MOST])]
         hidden |= len(shown) < len(flows)
         for flow in shown:
             text = _name(*record.flows[flow])
             if text not in names:
                 names.append(text)
-            _curve(panel, outcome, record, int(flow), names.index(text))
-        panel.margins(x=0)
-        timeline.bounds(panel, table)
-        timeline.changes([panel], study.changes_of(frame.head(1)))
-        title = " · ".join(str(part) for part in (name, label) if part is not None)
-        panel.set_title(title, loc="left", fontweight="bold")
-        panel.set_ylim(bottom=0)
-    layout.axis_titles(figure, timeline.TIME, "Rate (share of the link)")
-    curves: list[Any] = [
+            _curve(panel, outcome, (record.cycles, values[:, flow]), names.index(text))
+
+    title = _TITLES[str(table.options["of"])]
+    figure, panels = timeline.records(study, table, title, curves)
+    styles: list[Any] = [
         {"color": look(i).colour, "linestyle": look(i).dashes, "label": name}
         for i, name in enumerate(names)
     ]
-    handles = [Line2D([], [], **style) for style in curves]
+    handles = [Line2D([], [], **style) for style in styles]
     layout.legend(figure, [*handles, *layout.first_handles(panels)], study, table)
     notes = ["first seed"] if layout.seeds_of(study, table) > 1 else []
     notes += [f"the {_MOST} flows that were slowest"] if hidden else []
@@ -79,21 +75,40 @@ def _flows(outcome: Outcome, table: FigureTable) -> tuple[RateSeries, NDArray[np
     return record, found
 
 
+def _values(outcome: Outcome, record: RateSeries, table: FigureTable) -> NDArray[np.float64]:
+    """Rates, or windows in KB."""
+    if table.options["of"] == "rate":
+        return record.rates
+    if not len(record.windows):
+        message = "the flows of this run have no windows"
+        raise FigureError(f"figure {table.name!r}.of", message, ["rate"])
+    return record.windows * outcome.phit_bytes / 1000
+
+
 def _name(host: int, destination: int) -> str:
     return f"host {host}" if destination < 0 else f"host {host} to {destination}"
 
 
-def _curve(panel: Plot, outcome: Outcome, record: RateSeries, column: int, index: int) -> None:
-    rates = record.rates[:, column]
-    kept = thinned(rates)
-    time_us = record.cycles[kept] * outcome.cycle_ns / 1000
+def _curve(
+    panel: Plot,
+    outcome: Outcome,
+    course: tuple[NDArray[np.int64], NDArray[np.float64]],
+    index: int,
+) -> None:
+    cycles, values = course
+    kept = thinned(values)
+    time_us = cycles[kept] * outcome.cycle_ns / 1000
     style = look(index)
-    panel.plot(time_us, rates[kept], color=style.colour, linestyle=style.dashes, linewidth=1.0)
+    panel.plot(time_us, values[kept], color=style.colour, linestyle=style.dashes, linewidth=1.0)
 
 
 KIND = FigureKind(
     name="rates",
-    summary="rates of hosts against time, of all flows of the record or of those of a `host`",
+    summary="rates, or windows, of hosts against time (`of`), of all flows or those of a `host`",
     draw=draw,
-    options={"host": Option((int,)), **timeline.OPTIONS},
+    options={
+        "of": Option((str,), default="rate", choices=tuple(_TITLES)),
+        "host": Option((int,)),
+        **timeline.OPTIONS,
+    },
 )

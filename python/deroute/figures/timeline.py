@@ -10,7 +10,7 @@ from matplotlib.patheffects import withStroke
 
 from deroute import analysis
 from deroute.figures import layout, streams
-from deroute.figures.study import Study, only
+from deroute.figures.study import ROW, Study, only
 from deroute.figures.style import QUIET, look
 from deroute.figures.table import FigureTable, Label, Option
 
@@ -28,6 +28,26 @@ TIME = "Time since the measurement began (µs)"
 
 #: Bounds of the time, in microseconds since the measurement began.
 OPTIONS: Mapping[str, Option] = {"from_us": Option((int, float)), "to_us": Option((int, float))}
+
+
+def records(
+    study: Study, table: FigureTable, title: str, draw_record: Callable[[Plot, Outcome], None]
+) -> tuple[Figure, list[Plot]]:
+    """A panel per panel and series, each with what a run of the first seed has recorded in time."""
+    cells = study.cells(table)
+    rows, columns = layout.panel_grid(len(cells), most_columns=2)
+    figure, grid = layout.new_figure(rows, columns, sharex=True, sharey=True)
+    panels = layout.hide_unused(grid, len(cells))
+    for panel, (name, label, frame) in zip(panels, cells, strict=True):
+        draw_record(panel, study.outcomes[int(frame[ROW][0])])
+        panel.margins(x=0)
+        bounds(panel, table)
+        changes([panel], study.changes_of(frame.head(1)))
+        text = " · ".join(str(part) for part in (name, label) if part is not None)
+        panel.set_title(text, loc="left", fontweight="bold")
+        panel.set_ylim(bottom=0)
+    layout.axis_titles(figure, TIME, title)
+    return figure, panels
 
 
 def draw(

@@ -78,6 +78,8 @@ pub(crate) struct PausePlan {
     pub(crate) whole_link: bool,
     /// A packet may find no room.
     pub(crate) lossy: bool,
+    /// Phits of the header that is left of it, if one is.
+    pub(crate) trim: Option<u16>,
     /// Phits of a pause frame on the link that it takes.
     pub(crate) frame: u32,
     /// Cycles from the arrival of a frame to its effect.
@@ -141,6 +143,7 @@ impl<'a> Pauses<'a> {
             limits: PauseLimits::default(),
             whole_link: self.whole_link,
             lossy: spec.lossy,
+            trim: None,
             frame,
             // Both delays of the physical layer come between a frame and its effect.
             response: self.response(setting)? + 2 * phy,

@@ -14,7 +14,7 @@
 //! Nothing waits for a buffer.
 //!
 //! # Limits
-//! Nothing is sent again. A workload that waits for its messages is refused.
+//! Nothing is sent again, and a workload that waits for its messages is refused, without `network.nic.retransmission`.
 //!
 //! # Example
 //! ```toml

@@ -105,3 +105,23 @@ pub(super) fn plan(
     };
     Ok(SharedPlan { size, threshold })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Threshold;
+
+    /// The arithmetic of the DCQCN paper (Zhu et al., SIGCOMM 2015, 4), in bytes: 12 MB, 32 ports of 8 classes with 22.4 KB of
+    /// headroom each. 24.47 KB for each buffer at once; with a threshold of beta / 256 of what is left, and beta = 8, all of
+    /// them end at 21.75 KB.
+    #[test]
+    fn buffers_of_the_dcqcn_paper() {
+        let shared = 12_000_000 - 256 * 22_400;
+        let most = |threshold: Threshold| {
+            let all = (0..=shared / 256).rev();
+            let fits = |each: &u32| u64::from(*each) <= threshold.of(shared - 256 * each);
+            all.into_iter().find(fits)
+        };
+        assert_eq!(most(Threshold::Static(u32::MAX)), Some(24_475));
+        assert_eq!(most(Threshold::Dynamic(8 * 65_536 / 256)), Some(21_755));
+    }
+}

@@ -72,6 +72,8 @@ catalogue! {
     Lossy => lossy::LossySpec,
     /// Credits of Ethernet links, which come back in messages.
     Cbfc => cbfc::CbfcSpec,
+    /// None: what finds no room goes on as its header.
+    Trim => trim::TrimSpec,
 }
 
 impl Default for FlowControl {

@@ -65,20 +65,6 @@ impl<M: Machine> Datapath<M> {
         room::<M>((model, &self.egress), &outputs[out as usize], credits, (out, *now), request)
     }
 
-    /// Is there room for a packet that arrives at an input port? If not, it is lost.
-    #[inline(always)]
-    pub(crate) fn admit(&mut self, flight: &Flight) -> bool {
-        let Self { core, control, hosts, .. } = self;
-        if control.arrive(core, flight.to, flight.packet.size) {
-            return true;
-        }
-        match hosts.lose(&flight.packet) {
-            true => core.collector.lost += 1,
-            false => core.collector.notices.lost += 1,
-        }
-        false
-    }
-
     /// Stores a packet whose head arrives at an input port.
     #[inline(always)]
     pub(crate) fn store(&mut self, Flight { packet, to, .. }: Flight) -> u32 {
@@ -348,12 +334,13 @@ impl<M: Machine> Datapath<M> {
         let marked = M::Egress::QUEUED && header.is_marked();
         let injected = host_word;
         let sample = Delivery { generated, injected, delivered, size, hops, kind, marked };
-        hosts.deliver((host, *now), host_word, sample, |sample| {
+        let new = hosts.deliver((host, *now), host_word, sample, |sample| {
             if collector.deliver(sample) {
                 let host: &mut Host = &mut receivers[host as usize];
                 host.accepted += u32::from(sample.size);
             }
         });
+        collector.again.duplicates += u64::from(!new);
     }
 
     /// Does a head that has been routed lack credits?

@@ -10,11 +10,9 @@ use std::sync::{Arc, Mutex};
 use super::RunOptions;
 use super::control::{Messages, Pause};
 use super::core::cargo::Cargo;
-use super::core::light::Light;
 use super::core::mail::{Mail, Signal};
 use super::core::packet::{Flight, Slot};
 use super::core::ports::{Host, Input, Output, OutputRequest, Queue, Router};
-use super::core::trails::Trails;
 use super::core::wheel::Wheel;
 use super::egress::Queued;
 use super::extent::Extent;
@@ -147,7 +145,8 @@ fn rate_records(model: &Model) -> u64 {
     let Some(plan) = &model.probed.rates else { return 0 };
     let flows = plan.flows.len() as u64;
     let samples = if model.jobs.is_some() { 0 } else { plan.samples(0, recorded(model)) };
-    bytes::<f64>(samples * flows) + bytes::<RatedFlow>(flows) + bytes::<RatePlace>(flows)
+    let each = if plan.windows { 2 } else { 1 };
+    bytes::<f64>(each * samples * flows) + bytes::<RatedFlow>(flows) + bytes::<RatePlace>(flows)
 }
 
 fn queue_records(model: &Model) -> u64 {
@@ -174,7 +173,8 @@ fn growing(model: &Model) -> u64 {
     };
     let rates = match &model.probed.rates {
         Some(plan) if model.jobs.is_some() => {
-            grown(plan.samples(0, recorded(model)) * plan.flows.len() as u64)
+            let each = if plan.windows { 2 } else { 1 };
+            each * grown(plan.samples(0, recorded(model)) * plan.flows.len() as u64)
         }
         _ => 0,
     };
@@ -256,17 +256,6 @@ fn interfaces(model: &Model, part: &Extent) -> u64 {
         + bytes::<u32>(grown(part.hosts))
 }
 
-/// What a packet carries for hosts.
-fn cargo(model: &Model) -> u64 {
-    let trail = if model.egress.records() { Trails::bytes(1) } else { 0 };
-    let own = match Choice::of(model, false, false) {
-        Choice::PlainLoaded => size_of::<Light>(),
-        _ => size_of::<Cargo>(),
-    };
-    // And a place in the list of those that are free.
-    if model.loads_packets() { (own + size_of::<u32>()) as u64 + trail } else { 0 }
-}
-
 /// What so many packets take besides, in so many partitions.
 fn moving(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
     let Population { packets, flights, crossing, .. } = *there;
@@ -274,7 +263,7 @@ fn moving(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
     // A vector that grows has up to twice the room that it needs.
     let slot = 2 * size_of::<Slot>() as u64;
     let requested = if model.on_arrival { 2 * size_of::<OutputRequest>() as u64 } else { 0 };
-    let cargo = cargo(model);
+    let cargo = Choice::cargo_bytes(model);
     let delayed = if model.sensing == Sensing::Both { 0 } else { flights };
     // What is written in a window, and what was written in the one before, with room to spare.
     let mails = if parts > 1 { 4 } else { 0 };
@@ -307,7 +296,7 @@ const GROWN: f64 = 1.2;
 fn likely(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
     let Population { packets, flights, crossing, ports, hosts } = *there;
     let requested = if model.on_arrival { size_of::<OutputRequest>() as u64 } else { 0 };
-    let cargo = cargo(model);
+    let cargo = Choice::cargo_bytes(model);
     let latency = model.classes.iter().map(|class| class.latency).max().unwrap_or(0);
     let ahead = u64::from(model.pipeline + latency) + u64::from(model.packet_sizes().1);
     let delayed = if model.sensing == Sensing::Both { 0 } else { flights };

@@ -83,8 +83,9 @@ pub(crate) trait Inspect {
     fn entropies(&self) -> Option<EntropyRecord>;
     /// What the rate limiters of its hosts did, if there are any.
     fn limits(&self) -> Option<LimitRecord>;
-    /// The least rate of a host, to all or to one destination, as a share of its link.
-    fn rate(&self, host: u32, to: Option<(RouterId, PortId)>) -> f64;
+    /// The least rate of a host, to all or to one destination, as a share of its link; and the smallest window in phits, if
+    /// flows have windows.
+    fn least(&self, host: u32, to: Option<(RouterId, PortId)>) -> (f64, Option<f64>);
     /// Recounts what the switch allocation knows of a router. Says what is wrong.
     fn check(&self, router: u32) -> Result<(), String>;
 }
@@ -223,8 +224,8 @@ impl<M: Machine> Inspect for Partition<M> {
         self.path.egress.limits().map(|limits| limits.record())
     }
 
-    fn rate(&self, host: u32, to: Option<(RouterId, PortId)>) -> f64 {
-        self.path.egress.limits().map_or(1.0, |limits| limits.rate(host, to))
+    fn least(&self, host: u32, to: Option<(RouterId, PortId)>) -> (f64, Option<f64>) {
+        self.path.egress.limits().map_or((1.0, None), |limits| limits.least(host, to))
     }
 
     fn check(&self, router: u32) -> Result<(), String> {

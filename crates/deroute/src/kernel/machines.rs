@@ -6,7 +6,7 @@ use super::control::{AnyControl, AnyCredits, Credits};
 use super::core::cargo::Cargo;
 use super::core::light::Light;
 use super::egress::{Fixed, Queued};
-use super::hosts::{AnyHosts, Open};
+use super::hosts::{AnyHosts, Loaded, Open};
 use super::machine::Machine;
 use super::matching::{Islip, Separable};
 use super::model::Model;
@@ -111,6 +111,17 @@ pub(crate) enum Choice {
 }
 
 impl Choice {
+    /// Bytes of what a packet carries for hosts.
+    pub(crate) fn cargo_bytes(model: &Model) -> u64 {
+        let own = match Self::of(model, false, false) {
+            Self::PlainLoaded => size_of::<Light>(),
+            _ => size_of::<Cargo>(),
+        };
+        // And a place in the list of those that are free.
+        let all = (own + size_of::<u32>()) as u64 + Loaded::<Cargo>::beside(model);
+        if model.loads_packets() { all } else { 0 }
+    }
+
     /// The machine with the fewest questions that can run this model; `record` says that the dependencies
     /// between channels are recorded, `queued` that packets
     /// wait at the outputs though nothing needs that.

@@ -6,6 +6,7 @@
 //! independently and must agree to the last bit.
 
 mod agents;
+mod arriving;
 mod books;
 mod checkpoint;
 mod control;

@@ -1,6 +1,6 @@
 //! How long a network takes until its state is that of its traffic.
 
-use super::model::{Model, WarmupTimes};
+use super::model::{Model, WarmupTimes, way};
 
 /// What a fixed warm-up is to be compared with, in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,14 +32,8 @@ pub(crate) fn least(model: &Model) -> u64 {
 
 /// The round trip and the time to fill a buffer, as in [`Ramp`].
 fn lengths(model: &Model) -> (u64, u64) {
-    let kinds = model.topology.hop_kinds();
-    let (mut hops, mut links) = (0, 0);
-    for kind in kinds {
-        hops += u64::from(kind.most);
-        links += u64::from(kind.most) * u64::from(model.classes[usize::from(kind.class)].latency);
-    }
-    let one_way =
-        u64::from(model.pipeline) * (hops + 1) + links + 2 * u64::from(model.host_latency);
+    let way = way(&*model.topology, &model.classes, model.pipeline);
+    let one_way = way.cycles + 2 * u64::from(model.host_latency);
     let buffers = model.classes.iter().chain(&model.egress.nic);
     let fill = buffers.map(|link| u64::from(link.buffer) * u64::from(link.period));
     (2 * one_way, fill.max().unwrap_or(0))

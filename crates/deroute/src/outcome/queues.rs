@@ -1,5 +1,6 @@
 //! Queues in time.
 
+use super::is_zero;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -89,4 +90,7 @@ pub struct PauseRow {
     pub lost_packets: u64,
     /// Their phits.
     pub lost_phits: u64,
+    /// Packets trimmed over the whole run.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub trimmed_packets: u64,
 }

@@ -1,9 +1,9 @@
-//! Rates in time.
+//! Rates and windows in time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Rates of rate limiters in time. Sample `i` is taken at the beginning of cycle `start + i * width`, relative to the
+/// Rates and windows in time. Sample `i` is taken at the beginning of cycle `start + i * width`, relative to the
 /// beginning of the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RateSeries {
@@ -15,6 +15,10 @@ pub struct RateSeries {
     pub flows: Vec<RatedFlow>,
     /// Shares of the link of the host; 1 without a limiter: row-major, samples x `flows`.
     pub rates: Vec<f64>,
+    /// Windows in phits, the smallest one of a host, and the one with which a flow begins that has sent nothing: row-major,
+    /// samples x `flows`. Empty if flows have none.
+    #[serde(default)]
+    pub windows: Vec<f64>,
 }
 
 /// A flow, or the slowest one of a host.

@@ -4,6 +4,7 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
+use super::again::AgainRecord;
 use super::{PathKind, histogram};
 use crate::ids::Cycle;
 
@@ -164,6 +165,7 @@ pub(crate) struct Collector {
     pub(crate) hops: u64,
     pub(crate) marked: u64,
     pub(crate) notices: Notices,
+    pub(crate) again: AgainRecord,
     pub(crate) min: u32,
     pub(crate) max: u32,
     #[serde(with = "histogram")]
@@ -197,6 +199,7 @@ impl Collector {
             hops: 0,
             marked: 0,
             notices: Notices::default(),
+            again: AgainRecord::default(),
             min: u32::MAX,
             max: 0,
             histogram: histogram::new(),
@@ -240,6 +243,7 @@ impl Collector {
         self.lost = before.lost;
         self.grants = before.grants;
         self.notices = before.notices;
+        self.again = before.again;
     }
 
     /// Sums over all batches.
@@ -327,6 +331,7 @@ impl Collector {
         self.notices.sent += other.notices.sent;
         self.notices.received += other.notices.received;
         self.notices.lost += other.notices.lost;
+        self.again.add(&other.again);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         let same_bounds = self.histogram.add(&other.histogram);

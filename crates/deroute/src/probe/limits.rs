@@ -9,8 +9,9 @@ pub(crate) trait Limits {
     /// What they did.
     fn record(&self) -> LimitRecord;
 
-    /// The least rate of a host, to all or to one destination, as a share of its link.
-    fn rate(&self, host: u32, to: Option<(RouterId, PortId)>) -> f64;
+    /// The least rate of a host, to all or to one destination, as a share of its link; and the smallest window in phits, if
+    /// flows have windows.
+    fn least(&self, host: u32, to: Option<(RouterId, PortId)>) -> (f64, Option<f64>);
 }
 
 /// What the limiters of a partition did, over the whole run.

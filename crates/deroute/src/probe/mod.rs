@@ -1,5 +1,6 @@
 //! What is measured.
 
+pub(crate) mod again;
 pub(crate) mod collect;
 pub(crate) mod entropies;
 pub(crate) mod histogram;

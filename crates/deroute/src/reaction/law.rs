@@ -56,6 +56,8 @@ pub(crate) enum Report {
     Feedback(u8),
     /// One has come.
     Received(Receipt),
+    /// Of one that left in a cycle only the header has come.
+    Missing { number: u32, left: Cycle },
 }
 
 impl Law {
@@ -105,6 +107,23 @@ impl Law {
                 if let Some(met) = met {
                     window.hear(plan, &heard.receipt, met);
                 }
+            }
+            _ => {}
+        }
+    }
+
+    /// A packet of so many phits is lost, and so many are under way: now, and because its time was over or because its
+    /// receiver asks for it.
+    pub(crate) fn lose(
+        &self,
+        limit: &mut Limit,
+        (phits, under_way): (u16, f64),
+        (now, late): (Cycle, bool),
+    ) {
+        match (self, limit) {
+            (Self::Swift(plan), Limit::Swift(own)) => plan.lose(own, now.into(), late),
+            (Self::Nscc(plan), Limit::Nscc(own)) => {
+                plan.lose(own, (phits.into(), under_way), now.into());
             }
             _ => {}
         }

@@ -9,6 +9,7 @@ mod law;
 mod limiter;
 mod nscc_window;
 mod receipt;
+pub(crate) mod retransmission;
 pub mod spec;
 mod swift_window;
 mod utilisation;
@@ -23,6 +24,7 @@ pub(crate) use limiter::LimiterPlan;
 pub(crate) use nscc_window::NsccPlan;
 pub(crate) use qcn::FlowKey;
 pub(crate) use receipt::{Acknowledged, Receipt};
+pub(crate) use retransmission::RetransmissionPlan;
 pub(crate) use swift_window::SwiftPlan;
 pub(crate) use utilisation::HpccPlan;
 
@@ -55,6 +57,10 @@ pub(crate) struct Setting {
     pub(crate) largest: u16,
     /// What finds no room on some link is lost.
     pub(crate) lossy: bool,
+    /// Switches trim packets.
+    pub(crate) trims: bool,
+    /// What does not come is sent again.
+    pub(crate) resends: bool,
     /// Switches mark packets.
     pub(crate) marks: bool,
     /// Switches write what packets meet.
@@ -114,11 +120,10 @@ impl Setting {
             let choices = ["network.nic.notification_point.acknowledgement"];
             return Err(SpecError::new(path, message).choices(choices));
         }
-        if self.lossy {
+        if self.lossy && !self.resends {
             let message = "a flow would wait for ever for the acknowledgement of what is lost";
-            return Err(
-                SpecError::new(path, message).choices(["a flow control that loses nothing"])
-            );
+            let choices = ["a flow control that loses nothing", "network.nic.retransmission"];
+            return Err(SpecError::new(path, message).choices(choices));
         }
         Ok(())
     }

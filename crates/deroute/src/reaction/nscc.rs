@@ -8,8 +8,8 @@
 //! nothing: another path will do. Increases are summed and take effect after 8 packets or `base_rtt`, each
 //! of the latter with a small increase for all. Unmarked and with hardly any delay for a window's worth, it
 //! grows by a quarter of what is acknowledged (fast increase). Where little has come in a round trip and the delay is
-//! beyond four targets, the window becomes what has come (quick adapt), and marked acknowledgements of
-//! what was under way are ignored. A shorter round trip than `base_rtt` takes its place for its flow.
+//! beyond four targets or a packet was lost, the window becomes what has come (quick adapt), and marked acknowledgements
+//! and losses of what was under way are ignored. Any other loss takes its packet off the window. A shorter round trip than `base_rtt` takes its place for its flow.
 //!
 //! # Source
 //! Ultra Ethernet Specification 1.0, 3.6.13; constants and order of the rules as in uet-htsim, commit 40ccb05,
@@ -17,14 +17,14 @@
 //!
 //! # Parameters
 //! `base_rtt`: the longest round trip without queues, a time; no default. `target`: queueing delay, a time
-//! (default `base_rtt`, as without trimming). `quick_adapt` (default true). A window begins at its largest,
+//! (default `base_rtt`, and 0.75 of it where switches trim packets). `quick_adapt` (default true). A window begins at its largest,
 //! 1.5 times what the link of a host sends in `base_rtt`, and is never below the largest packet of the run.
 //!
 //! # Limits
 //! Hosts need a link of their own (`network.nic.link`), receivers that acknowledge packets
 //! (`network.nic.notification_point.acknowledgement`) and marks (`network.congestion_point.ecn`; the source
 //! marks between 0.2 and 0.8 of what a link sends in `base_rtt`). Paths are those of `network.nic.entropy`.
-//! Nothing is sent again, so that no flow control may be lossy.
+//! Where packets can be lost it needs `network.nic.retransmission`.
 //!
 //! # Example
 //! ```toml
@@ -44,7 +44,7 @@ use crate::spec::{Quantity, SpecError};
 pub struct NsccSpec {
     /// Longest round trip without queues: cycles, or a time.
     pub base_rtt: Quantity,
-    /// Queueing delay that it aims at: cycles, or a time. Default: that of `base_rtt`.
+    /// Queueing delay that it aims at: cycles, or a time. Default: that of `base_rtt`, or 0.75 of it with trimming.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Quantity>,
     /// Sets the window to what has come when little does. Default true.
@@ -58,6 +58,9 @@ fn yes() -> bool {
 
 const PATH: &str = "network.nic.reaction_point.nscc";
 
+/// The target with trimming, in round trips.
+const TRIMMING: f64 = 0.75;
+
 /// Resolves the parameters.
 pub(crate) fn plan(spec: &NsccSpec, setting: &Setting) -> Result<ReactionPlan, SpecError> {
     let period = setting.host_period(PATH)?;
@@ -68,7 +71,8 @@ pub(crate) fn plan(spec: &NsccSpec, setting: &Setting) -> Result<ReactionPlan, S
         Ok(f64::from(scale.duration(&format!("{PATH}.{key}"), time)?))
     };
     let base_rtt = time("base_rtt", &spec.base_rtt)?;
-    let target = spec.target.as_ref().map_or(Ok(base_rtt), |target| time("target", target))?;
+    let usual = if setting.trims { TRIMMING * base_rtt } else { base_rtt };
+    let target = spec.target.as_ref().map_or(Ok(usual), |target| time("target", target))?;
     // 12 us at 100 Gb/s.
     let reference = (12_000.0 / scale.cycle_ns(), 150_000.0 / scale.phit_bytes());
     let link = (f64::from(setting.largest), f64::from(period).recip());

@@ -56,6 +56,8 @@ pub(crate) struct NsccWindow {
     /// Phits whose marks are ignored, and those that have come of them.
     ignore: f64,
     ignored: f64,
+    /// A packet was lost since the last quick adapt.
+    lost: bool,
 }
 
 impl NsccPlan {
@@ -97,6 +99,7 @@ impl NsccPlan {
             ends: None,
             ignore: 0.0,
             ignored: 0.0,
+            lost: false,
         }
     }
 
@@ -118,7 +121,8 @@ impl NsccPlan {
         let unclear = !marked && delay > self.target;
         let sample = if unclear { own.base_rtt / 4.0 } else { delay };
         own.mean += WEIGHT * (sample - own.mean);
-        if self.quick_adapt && self.adapts(own, heard, delay) {
+        let late = delay > FAR * self.target;
+        if self.adapts(own, (heard.now, heard.under_way), (marked, late)) {
             return;
         }
         match (marked, delay < self.target) {
@@ -140,18 +144,39 @@ impl NsccPlan {
         self.bound(own);
     }
 
-    /// Quick adapt. Says whether nothing else follows from an acknowledgement.
-    fn adapts(&self, own: &mut NsccWindow, heard: &Acknowledged, delay: f64) -> bool {
-        let mut done = own.ignored < own.ignore && heard.receipt.marked;
-        if !done && own.ends.is_none_or(|ends| heard.now > ends) {
+    /// A packet of so many phits is lost, and so many are under way.
+    pub(super) fn lose(&self, own: &mut NsccWindow, (phits, under_way): (f64, f64), now: f64) {
+        own.ignored += phits;
+        // As if it had waited for a round trip.
+        own.mean += WEIGHT * (own.base_rtt - own.mean);
+        own.lost = true;
+        if !self.adapts(own, (now, under_way), (true, true)) {
+            own.window -= phits;
+            self.bound(own);
+        }
+    }
+
+    /// Quick adapt, after a mark or a loss, and what was late. Says whether nothing else follows.
+    fn adapts(
+        &self,
+        own: &mut NsccWindow,
+        (now, under_way): (f64, f64),
+        (congested, late): (bool, bool),
+    ) -> bool {
+        if !self.quick_adapt {
+            return false;
+        }
+        let mut done = own.ignored < own.ignore && congested;
+        if !done && own.ends.is_none_or(|ends| now > ends) {
             let little = own.achieved < LITTLE * self.largest(own);
-            if own.ends.is_some() && delay > FAR * self.target && little {
+            if own.ends.is_some() && (late || own.lost) && little {
                 own.window = own.achieved.max(self.packet);
-                (own.ignore, own.ignored) = (heard.under_way, 0.0);
+                (own.ignore, own.ignored) = (under_way, 0.0);
+                own.lost = false;
                 done = true;
             }
             own.achieved = 0.0;
-            own.ends = Some(heard.now + own.base_rtt + self.target);
+            own.ends = Some(now + own.base_rtt + self.target);
         }
         if done {
             (own.gathered, own.received) = (0.0, 0.0);
@@ -236,5 +261,25 @@ mod tests {
         assert_eq!(own.window, 225e3, "the first period begins");
         plan.hear(&mut own, &heard(true, 50e3, 2e5));
         assert_eq!(own.window, 4096.0);
+    }
+
+    /// A loss takes its packet off the window; in the next period with little that has come the window becomes that, and
+    /// losses of what was under way then change nothing more.
+    #[test]
+    fn losses_adapt_at_once() {
+        let plan = reference();
+        let mut own = plan.begin();
+        plan.hear(&mut own, &heard(false, 2e3, 1e5));
+        plan.lose(&mut own, (4096.0, 100e3), 1.01e5);
+        assert_eq!(own.window, 225e3 - 4096.0, "within the first period");
+        plan.hear(&mut own, &Acknowledged { newly: 8192.0, ..heard(false, 2e3, 1.1e5) });
+        plan.lose(&mut own, (4096.0, 100e3), 1.3e5);
+        assert_eq!(own.window, 8192.0);
+        plan.lose(&mut own, (4096.0, 96e3), 1.31e5);
+        assert_eq!(own.window, 8192.0, "what was under way");
+        let slow = NsccPlan { quick_adapt: false, ..plan };
+        let mut own = slow.begin();
+        (0..3).for_each(|n| slow.lose(&mut own, (4096.0, 0.0), 1e5 * f64::from(n)));
+        assert_eq!(own.window, 225e3 - 3.0 * 4096.0);
     }
 }

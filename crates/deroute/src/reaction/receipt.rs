@@ -16,6 +16,8 @@ pub(crate) struct Receipt {
     pub(crate) hops: u8,
     /// Where is kept what it has met; [`NONE`](crate::kernel::core::packet::NONE) if nothing is.
     pub(crate) trail: u32,
+    /// Its number in its flow, where packets are sent again.
+    pub(crate) number: u32,
 }
 
 /// An acknowledgement, and what its host makes of it.
@@ -38,7 +40,8 @@ impl Acknowledged {
     /// One of a packet of so many phits, unmarked, that left in a cycle, heard in another.
     #[cfg(test)]
     pub(super) fn of(phits: u16, left: Cycle, now: f64) -> Self {
-        let receipt = Receipt { phits, come: phits.into(), left, marked: false, hops: 0, trail: 0 };
+        let (come, marked) = (phits.into(), false);
+        let receipt = Receipt { phits, come, left, marked, hops: 0, trail: 0, number: 0 };
         Self { receipt, newly: phits.into(), under_way: 0.0, now }
     }
 }

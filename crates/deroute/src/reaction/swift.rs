@@ -7,7 +7,8 @@
 //! it shrinks by the share `decrease` (delay - target) / delay, but by no more than `most_cut`. The target is
 //! `target`, and `hop` for each link between switches on the way, and with `flow_scaling`
 //! a / sqrt(w) - b between 0 and `range`, where a and b make it 0 for `most` packets and `range` for `least`.
-//! A window of less than a packet lets one packet leave in each round trip / w.
+//! A window of less than a packet lets one packet leave in each round trip / w. A packet that is lost cuts the
+//! window by `most_cut`, at most once in a round trip; after five timeouts in a row, as in htsim, it is the smallest.
 //!
 //! # Source
 //! Kumar et al., Swift: delay is simple and effective for congestion control in the datacenter, SIGCOMM
@@ -22,8 +23,8 @@
 //!
 //! # Limits
 //! Hosts need a link of their own (`network.nic.link`), and receivers that acknowledge packets
-//! (`network.nic.notification_point.acknowledgement`). Nothing is sent again, so that no flow control may be
-//! lossy and nothing follows a timeout. Hosts take what arrives at once: there is no window for endpoints.
+//! (`network.nic.notification_point.acknowledgement`). Where packets can be lost it needs
+//! `network.nic.retransmission`. Hosts take what arrives at once: there is no window for endpoints.
 //!
 //! # Example
 //! ```toml

@@ -3,6 +3,9 @@
 use super::receipt::Acknowledged;
 use serde::{Deserialize, Serialize};
 
+/// Timeouts in a row after which a window is the smallest.
+const RESET: u32 = 5;
+
 /// The constants of Swift, in phits and cycles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SwiftPlan {
@@ -25,13 +28,17 @@ pub(crate) struct SwiftWindow {
     /// Phits, and the share of the link with which packets follow each other.
     pub(super) window: f64,
     pub(super) rate: f64,
-    /// When it was cut last.
+    /// When it was cut last, and the last round trip.
     cut_at: f64,
+    round_trip: f64,
+    /// Timeouts since the last acknowledgement.
+    timeouts: u32,
 }
 
 impl SwiftPlan {
     pub(super) fn begin(&self) -> SwiftWindow {
-        SwiftWindow { window: self.most, rate: 1.0, cut_at: f64::NEG_INFINITY }
+        let cut_at = f64::NEG_INFINITY;
+        SwiftWindow { window: self.most, rate: 1.0, cut_at, round_trip: 0.0, timeouts: 0 }
     }
 
     fn target(&self, packets: f64, hops: u8) -> f64 {
@@ -41,6 +48,7 @@ impl SwiftPlan {
 
     pub(super) fn hear(&self, own: &mut SwiftWindow, heard: &Acknowledged) {
         let round_trip = heard.round_trip();
+        (own.round_trip, own.timeouts) = (round_trip, 0);
         let packets = own.window / self.packet;
         let target = self.target(packets, heard.receipt.hops);
         let acknowledged = heard.newly / self.packet;
@@ -55,9 +63,25 @@ impl SwiftPlan {
                 own.cut_at = heard.now;
             }
         }
+        self.bound(own);
+    }
+
+    /// A packet is lost, because its time is over or because its receiver asks for it.
+    pub(super) fn lose(&self, own: &mut SwiftWindow, now: f64, late: bool) {
+        own.timeouts = if late { own.timeouts + 1 } else { 0 };
+        if own.timeouts >= RESET {
+            own.window = self.least;
+        } else if now - own.cut_at >= own.round_trip {
+            own.window *= 1.0 - self.most_cut;
+            own.cut_at = now;
+        }
+        self.bound(own);
+    }
+
+    fn bound(&self, own: &mut SwiftWindow) {
         own.window = own.window.clamp(self.least, self.most);
-        own.rate = match own.window < self.packet {
-            true => (own.window / round_trip * self.period).min(1.0),
+        own.rate = match own.window < self.packet && own.round_trip > 0.0 {
+            true => (own.window / own.round_trip * self.period).min(1.0),
             false => 1.0,
         };
     }
@@ -110,5 +134,20 @@ mod tests {
         assert!((own.window, own.rate) == (10.0, 10.0 / 80_000.0), "{own:?}");
         PLAN.hear(&mut own, &heard(200_000.0, 500.0));
         assert_eq!((own.window, own.rate), (30.0, 1.0));
+    }
+
+    /// By the most that a cut takes, once in a round trip; after five timeouts in a row it is the smallest.
+    #[test]
+    fn losses_cut_it_and_timeouts_close_it() {
+        let mut own = SwiftWindow { window: 200.0, ..PLAN.begin() };
+        PLAN.hear(&mut own, &heard(5_000.0, 1_000.0));
+        let before = own.window;
+        PLAN.lose(&mut own, 5_010.0, false);
+        PLAN.lose(&mut own, 5_500.0, false);
+        assert_eq!(own.window, before / 2.0);
+        (0..4).for_each(|n| PLAN.lose(&mut own, 5_600.0 + f64::from(n), true));
+        assert_eq!(own.window, before / 2.0);
+        PLAN.lose(&mut own, 5_700.0, true);
+        assert_eq!(own.window, PLAN.least);
     }
 }

@@ -113,7 +113,7 @@ mod tests {
     }
 
     fn receipt(come: u32) -> Receipt {
-        Receipt { phits: 10, come, left: 0, marked: false, hops: 0, trail: 0 }
+        Receipt { phits: 10, come, left: 0, marked: false, hops: 0, trail: 0, number: 0 }
     }
 
     /// U of a link: the shorter queue over what it carries in a round trip, and the share of the time in which it was busy.

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Entropy, FlowControl, InjectionQueues, NotificationPoint, Quantity, ReactionPoint, RetrySpec,
+    Entropy, FlowControl, InjectionQueues, NotificationPoint, Quantity, ReactionPoint,
+    RetransmissionSpec, RetrySpec,
 };
 
 /// The link between a host and its router.
@@ -69,6 +70,9 @@ pub struct Nic {
     /// How fast a host sends after it has been told of congestion; as fast as ever when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reaction_point: Option<ReactionPoint>,
+    /// Packets that do not come are sent again. Nothing is when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmission: Option<RetransmissionSpec>,
 }
 
 /// What the interface of a host does with packets that arrive before an earlier one of their stream and source.

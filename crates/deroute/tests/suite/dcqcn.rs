@@ -4,29 +4,17 @@ use deroute::RunOptions;
 use deroute::outcome::Outcome;
 use deroute::spec::{Spec, Warmup};
 
-use crate::support::catalogue::{HOLDING_SWITCHES, PAUSES};
+use crate::support::catalogue::PAUSES;
+use crate::support::incast::{Incast, loaded};
 use crate::support::{self, value};
 
 /// 40 Gb/s in phits of 50 B, 10 ns each, and packets of 1 KB, as in the paper: hosts 500 ns from their switch, of which
 /// some send to one.
-fn incast(hosts: u32, ecn: &str, measure: &str) -> Spec {
-    support::parse(&format!(
-        "[units]\ncycle = \"10 ns\"\nphit = \"50 B\"\n\
-         [network]\ntopology = {{ crossbar = {{ hosts = {} }} }}\n\
-         classes = {{ count = 2 }}\ncongestion_point = {{ ecn = {ecn} }}\n\
-         [network.nic]\nlatency = \"500 ns\"\ninjection_queue = \"100 KB\"\n\
-         link = {{ buffer = \"8 MB\" }}\nnotification_point = {{ cnp = {{}} }}\n\
-         reaction_point = {{ dcqcn = {{}} }}\n\
-         [network.flow_control.pfc]\n\
-         [network.switch.input_buffered_output_queued]\n\
-         [routing.minimal]\n\
-         [traffic]\nload = 0.0\npacket_size = 20\npattern = \"uniform\"\n\
-         stream = [{{ name = \"greedy\", hosts = {{ from = 0, to = {} }}, load = 1.0, \
-                      destinations = {{ any = [{hosts}] }} }}]\n\
-         [run]\nwarmup = \"50 ms\"\nmeasure = \"{measure}\"\n",
-        hosts + 1,
-        hosts - 1
-    ))
+fn incast(senders: u32, ecn: &str, measure: &str) -> Spec {
+    let network = format!("congestion_point = {{ ecn = {ecn} }}");
+    let nic = "notification_point = { cnp = {} }\nreaction_point = { dcqcn = {} }";
+    let warmup = "50 ms";
+    Incast { senders, network: &network, nic, warmup, measure, ..Incast::default() }.spec()
 }
 
 /// KB that wait on the way: what passes in the time that packets spend beyond 2 x 50 cycles of way and 20 of their own.
@@ -84,29 +72,18 @@ fn marks_and_cuts_divide() {
         ("{ hyperx = { widths = [4, 4], hosts = 2 } }", "{ o1turn = {} }", PAUSES[0]),
     ];
     for (n, (topology, routing, control)) in networks.into_iter().enumerate() {
-        let mut spec = support::network(topology);
-        spec.routing = value(routing);
-        for link in spec.network.links.values_mut() {
-            (link.buffer, link.vcs) = (600.into(), 8.into());
-        }
-        spec.network.switch = value(match n % 2 {
-            0 => "{ combined_queued = { pipeline = 3, output_buffer = 60 } }",
-            _ => HOLDING_SWITCHES[1],
-        });
-        spec.network.classes = Some(value("{ count = 2 }"));
-        spec.network.flow_control = value(control);
-        spec.network.congestion_point =
-            Some(value("{ ecn = { kmin = 4, kmax = 20, pmax = 0.5 } }"));
-        spec.network.nic = value(
+        let mut spec = loaded(
+            (topology, routing),
+            n,
+            control,
             "{ latency = 5, injection_queue = 200, link = { buffer = 400 },
                notification_point = { cnp = { interval = 60, notifications = { size = 2 } } },
                reaction_point = { dcqcn = { byte_counter = 60, timer = 80, alpha_timer = 80,
                  active_increase = '1/100', hyper_increase = '1/20', least_rate = '1/50' } } }",
         );
-        spec.traffic.load = 0.9;
-        spec.traffic.hotspots = value("[{ destinations = { any = [1] }, share = 0.3 }]");
-        (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(500.into()), 4_000.into());
-        spec.checks.full = true;
+        spec.network.congestion_point =
+            Some(value("{ ecn = { kmin = 4, kmax = 20, pmax = 0.5 } }"));
+        spec.run.measure = 4_000.into();
         let one = support::run(&spec);
         let options = RunOptions { threads: 2, partitions: Some(3), ..RunOptions::default() };
         assert!(one == support::attempt(&spec, &options).unwrap(), "{topology}: divided");

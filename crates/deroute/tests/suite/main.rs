@@ -30,6 +30,7 @@ mod rates;
 mod reference;
 mod replay;
 mod resequencing;
+mod retransmission;
 mod retry;
 mod spec_fuzz;
 mod spraying;

@@ -4,6 +4,7 @@ use deroute::RunOptions;
 use deroute::outcome::{NotificationUse, Outcome, ReactionPointUse};
 use deroute::spec::{Spec, Warmup};
 
+use crate::notified;
 use crate::streams::stream;
 use crate::support::catalogue::{HOLDING_SWITCHES, PAUSES};
 use crate::support::{self, value};
@@ -223,5 +224,45 @@ fn samples_are_as_many_as_asked_for() {
         let found = told.sent as f64 / ejection.congested as f64;
         let deviation = (share * (1.0 - share) / ejection.congested as f64).sqrt();
         assert!((found - share).abs() <= 4.0 * deviation, "{found} for {share}");
+    }
+}
+
+/// With a notification of feedback 63 for each M packets, `P` falls to a 64th and climbs a point for each hundred: so says the
+/// record of the agents. The queue that is sampled holds more than twice of one phit when a packet enters, and host 1 has the
+/// minimal port for its alternative, so that what it sends does not depend on `P`.
+#[test]
+fn probabilities_are_a_sawtooth() {
+    for packets in [3_000_u32, 6_050] {
+        let qcn = format!(
+            "{{ q_eq = 1, w = 0.0, ejection = false, sample = {{ packets = {packets} }}, law = 'constant', jitter = 0.0, \
+                notifications = {{ size = 2 }} }}"
+        );
+        let topology = "{ dragonfly = { p = 2, a = 1, h = 2 } }";
+        let routing = "{ qcn_switch = { feedback = 'base' } }";
+        let mut spec =
+            notified::network(topology, routing, &qcn, (notified::COMBINED, "{ credits = {} }"));
+        spec.traffic.load = 0.9;
+        spec.traffic.pattern = value("{ pairs = { list = [[1, 2]] } }");
+        spec.run.warmup = Warmup::Fixed(100_000.into());
+        spec.run.measure = 300_000.into();
+        spec.probes.agents = Some(value("{ every = 100, domain = 0 }"));
+        let agents = support::run(&spec).agents.expect("agents were asked for");
+        let column = agents.names.iter().position(|name| name == "probability_3").expect("a port");
+        let all = agents.values.iter().skip(column).step_by(agents.names.len());
+        let all: Vec<f64> = all.copied().collect();
+        let (low, high) =
+            all.iter().fold((100.0, 0.0), |(low, high): (f64, f64), p| (low.min(*p), high.max(*p)));
+        // The last of the packets may be on its way when the notification is made.
+        let climbs = f64::from((packets - 1) / 100);
+        let peaks = (climbs * 64.0 / 63.0 - 1e-6)..=((climbs + 1.0) * 64.0 / 63.0 + 1e-6);
+        assert!(peaks.contains(&high) && peaks.contains(&(64.0 * low)), "{low} {high}");
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        let expected = f64::from(packets) / 200.0;
+        assert!((mean / expected - 1.0).abs() < 0.06, "{mean} for {expected}");
+        // Falls of all of that, and rises of a point.
+        let falls = all.windows(2).filter(|pair| pair[1] < pair[0]).count();
+        assert!(falls > 5, "{falls}");
+        let rises = all.windows(2).filter(|pair| pair[1] > pair[0]);
+        assert!(rises.map(|pair| pair[1] - pair[0]).all(|rise| (rise - 1.0).abs() < 1e-9));
     }
 }

@@ -2,31 +2,21 @@
 
 use deroute::RunOptions;
 use deroute::outcome::Outcome;
-use deroute::spec::{Spec, Warmup};
+use deroute::spec::Spec;
 
-use crate::support::catalogue::{HOLDING_SWITCHES, PAUSES};
+use crate::support::catalogue::PAUSES;
+use crate::support::incast::{Incast, loaded};
 use crate::support::{self, value};
 
 /// 40 Gb/s in phits of 50 B, 10 ns each, and packets of 20 phits: hosts so far from their switch, of which some send to
 /// one.
-fn incast(hosts: u32, latency: &str, base_rtt: u32) -> Spec {
-    support::parse(&format!(
-        "[units]\ncycle = \"10 ns\"\nphit = \"50 B\"\n\
-         [network]\ntopology = {{ crossbar = {{ hosts = {} }} }}\nclasses = {{ count = 2 }}\n\
-         congestion_point = {{ int = {{}} }}\n\
-         [network.nic]\nlatency = \"{latency}\"\ninjection_queue = \"100 KB\"\n\
-         link = {{ buffer = \"8 MB\" }}\nnotification_point = {{ acknowledgement = {{}} }}\n\
-         reaction_point = {{ hpcc = {{ base_rtt = {base_rtt}, increase = \"80 B\" }} }}\n\
-         [network.flow_control.pfc]\n\
-         [network.switch.input_buffered_output_queued]\n\
-         [routing.minimal]\n\
-         [traffic]\nload = 0.0\npacket_size = 20\npattern = \"uniform\"\n\
-         stream = [{{ name = \"greedy\", hosts = {{ from = 0, to = {} }}, load = 1.0, \
-                      destinations = {{ any = [{hosts}] }} }}]\n\
-         [run]\nwarmup = \"2 ms\"\nmeasure = \"2 ms\"\n",
-        hosts + 1,
-        hosts - 1
-    ))
+fn incast(senders: u32, latency: &str, base_rtt: u32) -> Spec {
+    let nic = format!(
+        "notification_point = {{ acknowledgement = {{}} }}\n\
+         reaction_point = {{ hpcc = {{ base_rtt = {base_rtt}, increase = \"80 B\" }} }}"
+    );
+    let (network, warmup, measure) = ("congestion_point = { int = {} }", "2 ms", "2 ms");
+    Incast { senders, latency, network, nic: &nic, warmup, measure, ..Incast::default() }.spec()
 }
 
 fn reaction(outcome: &Outcome) -> &deroute::outcome::ReactionPointUse {
@@ -67,28 +57,16 @@ fn telemetry_divides() {
         ("{ hyperx = { widths = [4, 4], hosts = 2 } }", "{ o1turn = {} }", "{ credits = {} }"),
     ];
     for (n, (topology, routing, control)) in networks.into_iter().enumerate() {
-        let mut spec = support::network(topology);
-        spec.routing = value(routing);
-        for link in spec.network.links.values_mut() {
-            (link.buffer, link.vcs) = (600.into(), 8.into());
-        }
-        spec.network.switch = value(match n % 2 {
-            0 => "{ combined_queued = { pipeline = 3, output_buffer = 60 } }",
-            _ => HOLDING_SWITCHES[1],
-        });
-        spec.network.classes = Some(value("{ count = 2 }"));
-        spec.network.flow_control = value(control);
-        spec.network.congestion_point = Some(value("{ int = {} }"));
-        spec.network.nic = value(
+        let mut spec = loaded(
+            (topology, routing),
+            n,
+            control,
             "{ latency = 5, injection_queue = 200,
                link = { buffer = 400, flow_control = { pfc = { response = 0 } } },
                notification_point = { acknowledgement = { notifications = { size = 2 } } },
                reaction_point = { hpcc = { base_rtt = 150, increase = 1 } } }",
         );
-        spec.traffic.load = 0.9;
-        spec.traffic.hotspots = value("[{ destinations = { any = [1] }, share = 0.3 }]");
-        (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(500.into()), 3_000.into());
-        spec.checks.full = true;
+        spec.network.congestion_point = Some(value("{ int = {} }"));
         spec.probes.rates = Some(value("{ every = 100, flows = { hosts = [0, 1, 5] } }"));
         let one = support::run(&spec);
         let options = RunOptions { threads: 2, partitions: Some(3), ..RunOptions::default() };

@@ -1,29 +1,19 @@
 //! TIMELY: rates by round-trip times.
 
 use deroute::RunOptions;
-use deroute::spec::{Spec, Warmup};
+use deroute::spec::Spec;
 
-use crate::support::catalogue::{HOLDING_SWITCHES, PAUSES};
+use crate::support::catalogue::PAUSES;
+use crate::support::incast::{Incast, loaded};
 use crate::support::{self, value};
 
 /// 10 Gb/s in phits of 50 B, 40 ns each, and packets of 1 KB: hosts 1 us from their switch, of which some send to one.
-fn incast(hosts: u32, timely: &str, measure: &str) -> Spec {
-    support::parse(&format!(
-        "[units]\ncycle = \"40 ns\"\nphit = \"50 B\"\n\
-         [network]\ntopology = {{ crossbar = {{ hosts = {} }} }}\nclasses = {{ count = 2 }}\n\
-         [network.nic]\nlatency = \"1 us\"\ninjection_queue = \"100 KB\"\n\
-         link = {{ buffer = \"8 MB\" }}\nnotification_point = {{ acknowledgement = {{}} }}\n\
-         reaction_point = {{ timely = {timely} }}\n\
-         [network.flow_control.pfc]\n\
-         [network.switch.input_buffered_output_queued]\n\
-         [routing.minimal]\n\
-         [traffic]\nload = 0.0\npacket_size = 20\npattern = \"uniform\"\n\
-         stream = [{{ name = \"greedy\", hosts = {{ from = 0, to = {} }}, load = 1.0, \
-                      destinations = {{ any = [{hosts}] }} }}]\n\
-         [run]\nwarmup = \"60 ms\"\nmeasure = \"{measure}\"\n",
-        hosts + 1,
-        hosts - 1
-    ))
+fn incast(senders: u32, timely: &str, measure: &str) -> Spec {
+    let nic = format!(
+        "notification_point = {{ acknowledgement = {{}} }}\nreaction_point = {{ timely = {timely} }}"
+    );
+    let (cycle, latency, warmup) = ("40 ns", "1 us", "60 ms");
+    Incast { senders, cycle, latency, nic: &nic, warmup, measure, ..Incast::default() }.spec()
 }
 
 /// A queue grows until round-trip times exceed the lower threshold, 50 us, and the gradient takes over: it holds what the
@@ -54,7 +44,9 @@ fn rates_rise_in_steps() {
     let mut spec = incast(2, "{}", "20 ms");
     spec.probes.rates = Some(value("{ every = 10, flows = { pairs = [[0, 2]] } }"));
     let outcome = support::run(&spec);
-    let rates = &outcome.rates.as_ref().expect("rates were asked for").rates;
+    let record = outcome.rates.as_ref().expect("rates were asked for");
+    let rates = &record.rates;
+    assert!(record.windows.is_empty());
     let changed: Vec<usize> = (1..rates.len()).filter(|n| rates[*n] != rates[*n - 1]).collect();
     assert!(changed.len() > 200, "{}", changed.len());
     let mut rises = 0;
@@ -83,28 +75,16 @@ fn rates_by_round_trips_divide() {
         ("{ hyperx = { widths = [4, 4], hosts = 2 } }", "{ o1turn = {} }", "{ credits = {} }"),
     ];
     for (n, (topology, routing, control)) in networks.into_iter().enumerate() {
-        let mut spec = support::network(topology);
-        spec.routing = value(routing);
-        for link in spec.network.links.values_mut() {
-            (link.buffer, link.vcs) = (600.into(), 8.into());
-        }
-        spec.network.switch = value(match n % 2 {
-            0 => "{ combined_queued = { pipeline = 3, output_buffer = 60 } }",
-            _ => HOLDING_SWITCHES[1],
-        });
-        spec.network.classes = Some(value("{ count = 2 }"));
-        spec.network.flow_control = value(control);
-        spec.network.nic = value(
+        let spec = loaded(
+            (topology, routing),
+            n,
+            control,
             "{ latency = 5, injection_queue = 200,
                link = { buffer = 400, flow_control = { pfc = { response = 0 } } },
                notification_point = { acknowledgement = { notifications = { size = 2 } } },
                reaction_point = { timely = { segment = 20, low = 60, high = 300, least_time = 40,
                  increase = '1/100' } } }",
         );
-        spec.traffic.load = 0.9;
-        spec.traffic.hotspots = value("[{ destinations = { any = [1] }, share = 0.3 }]");
-        (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(500.into()), 3_000.into());
-        spec.checks.full = true;
         let one = support::run(&spec);
         let options = RunOptions { threads: 2, partitions: Some(3), ..RunOptions::default() };
         assert!(one == support::attempt(&spec, &options).unwrap(), "{topology}: divided");

@@ -4,7 +4,8 @@ use deroute::RunOptions;
 use deroute::outcome::{Outcome, WindowUse};
 use deroute::spec::{Spec, Warmup};
 
-use crate::support::catalogue::{HOLDING_SWITCHES, PAUSES};
+use crate::support::catalogue::PAUSES;
+use crate::support::incast::{Incast, loaded};
 use crate::support::{self, value};
 
 /// Reaction points with windows.
@@ -19,23 +20,10 @@ const LAWS: [&str; 4] = [
 
 /// 40 Gb/s in phits of 50 B, 10 ns each, and packets of 20 phits: hosts 500 ns from their switch, of which some send to
 /// one, with a reaction point.
-fn incast(hosts: u32, reaction: &str, measure: &str) -> Spec {
-    support::parse(&format!(
-        "[units]\ncycle = \"10 ns\"\nphit = \"50 B\"\n\
-         [network]\ntopology = {{ crossbar = {{ hosts = {} }} }}\nclasses = {{ count = 2 }}\n\
-         [network.nic]\nlatency = \"500 ns\"\ninjection_queue = \"100 KB\"\n\
-         link = {{ buffer = \"8 MB\" }}\nnotification_point = {{ acknowledgement = {{}} }}\n\
-         reaction_point = {reaction}\n\
-         [network.flow_control.pfc]\n\
-         [network.switch.input_buffered_output_queued]\npipeline = 10\n\
-         [routing.minimal]\n\
-         [traffic]\nload = 0.0\npacket_size = 20\npattern = \"uniform\"\n\
-         stream = [{{ name = \"greedy\", hosts = {{ from = 0, to = {} }}, load = 1.0, \
-                      destinations = {{ any = [{hosts}] }} }}]\n\
-         [run]\nwarmup = \"100 us\"\nmeasure = \"{measure}\"\n",
-        hosts + 1,
-        hosts - 1
-    ))
+fn incast(senders: u32, reaction: &str, measure: &str) -> Spec {
+    let nic =
+        format!("notification_point = {{ acknowledgement = {{}} }}\nreaction_point = {reaction}");
+    Incast { senders, pipeline: 10, nic: &nic, measure, ..Incast::default() }.spec()
 }
 
 /// Cycles from the first phit of a packet to the last one of its acknowledgement, alone: a link of 50 cycles each way
@@ -181,6 +169,23 @@ fn windows_that_never_act_say_so() {
     }
 }
 
+/// The record of rates has the windows, between the smallest and the largest of the outcome.
+#[test]
+fn windows_are_recorded() {
+    for law in ["{ window = { size = 40 } }".to_owned(), swift(400, "")] {
+        let mut spec = incast(4, &law, "500 us");
+        spec.probes.rates = Some(value("{ every = 50, flows = { hosts = [0, 3, 4] } }"));
+        let outcome = support::run(&spec);
+        let (used, record) = (windows(&outcome), outcome.rates.as_ref().expect("rates"));
+        assert_eq!(record.windows.len(), record.rates.len());
+        assert!(record.windows.iter().all(|phits| (used.least..=used.most).contains(phits)));
+        // The receiver has sent nothing.
+        assert!(record.windows.iter().skip(2).step_by(3).all(|phits| *phits == used.most));
+        let changes = record.windows.windows(4).filter(|w| w[0] != w[3]).count();
+        assert_eq!(changes > 10, used.raises > 0, "{law}: {changes}");
+    }
+}
+
 /// Loaded networks, with laws of any kind, give the same for any division; nothing is lost.
 #[test]
 fn windows_divide() {
@@ -191,28 +196,14 @@ fn windows_divide() {
     ];
     for (n, (topology, routing)) in networks.into_iter().enumerate() {
         for law in LAWS {
-            let mut spec = support::network(topology);
-            spec.routing = value(routing);
-            for link in spec.network.links.values_mut() {
-                (link.buffer, link.vcs) = (600.into(), 8.into());
-            }
-            spec.network.switch = value(match n % 2 {
-                0 => "{ combined_queued = { pipeline = 3, output_buffer = 60 } }",
-                _ => HOLDING_SWITCHES[1],
-            });
-            spec.network.classes = Some(value("{ count = 2 }"));
-            spec.network.flow_control = value(PAUSES[0]);
-            spec.network.congestion_point =
-                Some(value("{ ecn = { kmin = 4, kmax = 20, pmax = 0.5 } }"));
-            spec.network.nic = value(&format!(
+            let nic = format!(
                 "{{ latency = 5, injection_queue = 200, link = {{ buffer = 400 }},
                    notification_point = {{ acknowledgement = {{ notifications = {{ size = 2 }} }} }},
                    reaction_point = {law} }}",
-            ));
-            spec.traffic.load = 0.9;
-            spec.traffic.hotspots = value("[{ destinations = { any = [1] }, share = 0.3 }]");
-            (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(500.into()), 3_000.into());
-            spec.checks.full = true;
+            );
+            let mut spec = loaded((topology, routing), n, PAUSES[0], &nic);
+            spec.network.congestion_point =
+                Some(value("{ ecn = { kmin = 4, kmax = 20, pmax = 0.5 } }"));
             let one = support::run(&spec);
             let options = RunOptions { threads: 2, partitions: Some(3), ..RunOptions::default() };
             assert!(one == support::attempt(&spec, &options).unwrap(), "{topology} {law}");

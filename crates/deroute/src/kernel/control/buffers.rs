@@ -14,6 +14,8 @@ pub(crate) struct PauseRecord {
     /// Packets lost, and their phits.
     pub(crate) lost_packets: u32,
     pub(crate) lost_phits: u32,
+    /// Packets trimmed.
+    pub(crate) trimmed: u32,
     /// Most phits that a VC held; of all VCs together where the whole link is paused.
     pub(crate) peak: u32,
 }
@@ -25,6 +27,7 @@ pub(super) struct Events {
     pub(super) frames: u32,
     pub(super) lost_packets: u32,
     pub(super) lost_phits: u32,
+    pub(super) trimmed: u32,
 }
 
 /// What an arrival is held against that concerns its own VC only.
@@ -170,10 +173,10 @@ impl Buffers {
     pub(super) fn records(&self, input: u32) -> Vec<PauseRecord> {
         let first = input as usize * self.recorded;
         let record = |index| {
-            let Events { stops, frames, lost_packets, lost_phits } =
+            let Events { stops, frames, lost_packets, lost_phits, trimmed } =
                 self.events.get(index).copied().unwrap_or_default();
             let peak = self.phits[self.peak(input) + index - first];
-            PauseRecord { stops, frames, lost_packets, lost_phits, peak }
+            PauseRecord { stops, frames, lost_packets, lost_phits, trimmed, peak }
         };
         (first..first + self.recorded).map(record).collect()
     }

@@ -153,6 +153,10 @@ impl Pause {
         let shared = if self.memory.is_some() { self.shared(plan, input, vc) } else { 0 };
         if held > limits.capacity.saturating_add(shared) {
             let events = self.buffers.events(plan, input, vc);
+            if core.model.trims(class, vc).is_some() {
+                events.trimmed += 1;
+                return false;
+            }
             events.lost_packets += 1;
             events.lost_phits += size;
             return false;

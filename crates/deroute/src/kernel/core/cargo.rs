@@ -62,6 +62,8 @@ pub(crate) enum PartOf {
     Message(Fragment),
     /// None: it tells its host of congestion.
     Notice(Notice),
+    /// It is the header of one.
+    Trimmed,
 }
 
 /// What a host is told of packets that it sent.
@@ -83,6 +85,8 @@ pub(crate) enum Told {
     Marked { diverted: bool },
     /// A packet has come.
     Received { entropy: u16, receipt: Receipt },
+    /// Of a packet with a number that left in a cycle only the header has come.
+    Missing { number: u32, left: Cycle },
 }
 
 /// Which of the packets of a host it is.

@@ -81,7 +81,7 @@ impl Load for Light {
                 let words = [stream, source, sequence, unloaded];
                 Self { injected: 0, words, marks: COURSE }
             }
-            PartOf::Traffic | PartOf::Notice(_) => {
+            PartOf::Traffic | PartOf::Notice(_) | PartOf::Trimmed => {
                 Self { injected: 0, words: [0; 4], marks: TRAFFIC }
             }
         }

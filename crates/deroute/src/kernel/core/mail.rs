@@ -18,6 +18,8 @@ pub(crate) struct Mail {
     pub(crate) light: Vec<Light>,
     /// What they have met, where switches write that.
     pub(crate) trails: Vec<Trail>,
+    /// Their numbers, where packets are sent again.
+    pub(crate) numbers: Vec<u32>,
     /// Cycle and signal.
     pub(crate) signals: Vec<(Cycle, Signal)>,
     /// Messages within nodes.

@@ -5,6 +5,7 @@ pub(crate) mod fetch;
 pub(crate) mod grant;
 pub(crate) mod light;
 pub(crate) mod mail;
+pub(crate) mod numbers;
 pub(crate) mod packet;
 pub(crate) mod port_set;
 pub(crate) mod ports;

@@ -14,6 +14,8 @@ mod paced;
 mod pacing;
 mod port;
 mod queued;
+mod repeating;
+mod resending;
 mod retry;
 mod sampling;
 pub(crate) mod schedule;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Fixed;
 use super::output_queues::OutputQueues;
 use super::sampling::{Found, Sampling};
-use crate::ids::{PortId, RouterId, VcId};
+use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::kernel::agents::Agents;
 use crate::kernel::books::Books;
 use crate::kernel::control::Control;
@@ -42,11 +42,18 @@ pub(super) fn all<C: Control, H: Hosts, B: Books>(
     }
 }
 
-/// What a packet, by its word, tells its host, if it is a notification.
-pub(super) fn unload(hosts: &mut impl Hosts, host_word: u32) -> Option<Notice> {
-    match hosts.cargo_mut()?.remove(host_word).part_of {
-        PartOf::Notice(notice) => Some(notice),
-        _ => None,
+/// What a packet, by its word, tells its host when it has come, if it is a notification. The host of a header asks for the
+/// packet.
+pub(super) fn unload(hosts: &mut impl Hosts, at: (u32, Cycle), host_word: u32) -> Option<Notice> {
+    match hosts.cargo_mut()?.get(host_word).part_of {
+        PartOf::Notice(notice) => {
+            hosts.cargo_mut()?.remove(host_word);
+            Some(notice)
+        }
+        _ => {
+            hosts.reject(at, host_word);
+            None
+        }
     }
 }
 
@@ -66,7 +73,7 @@ pub(super) fn pass(
     let (feedback, about) = match told {
         Told::Feedback { feedback, endpoint, diverted } => (feedback, about(endpoint, diverted)),
         Told::Marked { diverted } => (63, About { diverted, place: Place::Unknown }),
-        Told::Received { .. } => return,
+        Told::Received { .. } | Told::Missing { .. } => return,
     };
     agents.routing.notified(&Notification {
         router: RouterId(core.first_router + grant.router),

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::resending::Resending;
 use crate::ids::Cycle;
 use crate::kernel::core::Core;
 use crate::kernel::core::packet::NONE;
@@ -45,12 +46,14 @@ pub(super) struct Flow {
     /// Which timer counts.
     pub(super) timer: u32,
     /// Phits that have left the host, and those that have come, as far as it knows.
-    sent: u32,
+    pub(super) sent: u32,
     come: u32,
     /// Its first packet does not fit into the window.
     held: bool,
     /// Its time among those that are ready.
     listed: Option<u64>,
+    /// What it keeps, where packets are sent again.
+    pub(super) again: Option<Box<Resending>>,
 }
 
 impl PacedHost {
@@ -75,9 +78,9 @@ impl PacedHost {
         record: &mut LimitRecord,
     ) {
         let Some(flow) = self.flows.get_mut(&id) else { return };
-        let waits = flow.head != NONE;
-        let fits = waits && flow.fits(core.pool[flow.head].packet.size);
-        let held = waits && !fits;
+        let first = flow.first();
+        let fits = first.is_some_and(|first| flow.fits(core.pool[first].packet.size));
+        let held = first.is_some() && !fits;
         record.windows.held += u64::from(held && !flow.held);
         flow.held = held;
         let due = fits.then(|| flow.due(period).to_bits());
@@ -123,6 +126,7 @@ impl Flow {
             come: 0,
             held: false,
             listed: None,
+            again: None,
         }
     }
 
@@ -161,6 +165,19 @@ impl Flow {
         Acknowledged { receipt, newly, under_way, now: now.into() }
     }
 
+    /// The same where packets are sent again: so many phits have come that the host has not known of.
+    pub(super) fn comes_once(&mut self, receipt: Receipt, newly: u16, now: Cycle) -> Acknowledged {
+        self.come = self.come.wrapping_add(newly.into());
+        let under_way = f64::from(self.under_way());
+        Acknowledged { receipt, newly: newly.into(), under_way, now: now.into() }
+    }
+
+    /// Its next packet: what is sent again comes first.
+    fn first(&self) -> Option<u32> {
+        let again = self.again.as_ref().and_then(|again| again.first());
+        again.or_else(|| (self.head != NONE).then_some(self.head))
+    }
+
     pub(super) fn add(&mut self, core: &mut Core, packet: u32) {
         core.pool[packet].next = NONE;
         if self.head == NONE {
@@ -172,6 +189,9 @@ impl Flow {
     }
 
     pub(super) fn take(&mut self, core: &Core) -> Option<u32> {
+        if let Some(packet) = self.again.as_mut().and_then(|again| again.take()) {
+            return Some(packet);
+        }
         let packet = self.head;
         if packet == NONE {
             return None;

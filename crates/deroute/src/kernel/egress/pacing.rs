@@ -9,44 +9,51 @@ use std::collections::BinaryHeap;
 
 use super::output_queues::{self, OutputQueues};
 use super::paced::{Flow, FlowId, PacedHost};
+use super::resending::Resending;
 use crate::congestion::Trail;
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::kernel::core::Core;
 use crate::kernel::core::cargo::{Notice, Slab, Told};
+use crate::kernel::core::numbers::Numbers;
 use crate::kernel::core::packet::{NONE, Packet};
+use crate::kernel::hosts::Hosts;
 use crate::kernel::machine::Departing;
 use crate::kernel::model::Model;
 use crate::probe::limits::{LimitRecord, Limits};
-use crate::reaction::{ReactionPlan, Receipt, Report};
+use crate::reaction::{Limit, ReactionPlan, Receipt, Report, RetransmissionPlan};
 use crate::rng::{Owner, Stream};
 use crate::state::{State, state};
 
 /// The limits of the flows of the hosts of a partition.
 pub(super) struct Pacing {
-    plan: ReactionPlan,
+    pub(super) plan: ReactionPlan,
+    /// What is sent again, if anything is.
+    pub(super) resends: Option<RetransmissionPlan>,
     /// Cycles that a phit takes on the link of a host.
-    period: f64,
+    pub(super) period: f64,
     /// By their index in `Core::hosts`.
-    hosts: Vec<PacedHost>,
-    events: BinaryHeap<Reverse<(Cycle, u32, Event)>>,
+    pub(super) hosts: Vec<PacedHost>,
+    pub(super) events: BinaryHeap<Reverse<(Cycle, u32, Event)>>,
     /// What packets have met that these tell of, where switches write it.
     trails: Slab<Trail>,
-    record: LimitRecord,
+    pub(super) record: LimitRecord,
 }
 
 /// What happens at a host, in this order within a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Event {
+pub(super) enum Event {
     /// A notification is there.
     Heard { flow: FlowId, report: Report },
     /// The time of a cycle of a limiter is over.
     Expired { flow: FlowId, timer: u32 },
     /// A packet of a queue may be due.
     Due { queue: u8 },
+    /// Packets of a flow may have been under way for too long.
+    Late { flow: FlowId },
 }
 
 impl State for Pacing {
-    state! { keep hosts, events, trails, record; leave plan, period; }
+    state! { keep hosts, events, trails, record; leave plan, resends, period; }
 }
 
 impl Limits for Pacing {
@@ -54,11 +61,16 @@ impl Limits for Pacing {
         self.record
     }
 
-    fn rate(&self, host: u32, to: Option<(RouterId, PortId)>) -> f64 {
+    fn least(&self, host: u32, to: Option<(RouterId, PortId)>) -> (f64, Option<f64>) {
         let own = self.hosts[host as usize].flows.iter().filter(|((_, router, port), _)| {
             self.plan.by_source || to.is_none_or(|to| to == (RouterId(*router), PortId(*port)))
         });
-        own.map(|(_, flow)| flow.limit.rate()).fold(1.0, f64::min)
+        let limits = || own.clone().map(|(_, flow)| &flow.limit);
+        // That of a flow which has sent nothing.
+        let first = self.plan.law.limit().window();
+        let windows = || limits().filter_map(Limit::window);
+        let window = first.map(|first| windows().reduce(f64::min).unwrap_or(first));
+        (limits().map(Limit::rate).fold(1.0, f64::min), window)
     }
 }
 
@@ -71,6 +83,7 @@ impl Pacing {
         };
         Self {
             plan,
+            resends: model.egress.retransmission,
             period: model.egress.nic.map_or(1.0, |nic| nic.period.into()),
             hosts: core.hosts.iter().map(host).collect(),
             events: BinaryHeap::new(),
@@ -107,15 +120,21 @@ impl Pacing {
         // And two looks and a notification of a host.
         let events = heard.saturating_add(hosts.saturating_mul(3 * classes));
         let met = if model.egress.records() { 2 * size_of::<Trail>() as u64 } else { 0 };
-        let own = FLOW + 32 + reaction.law.boxed_bytes();
-        flows.saturating_mul(own).saturating_add(events.saturating_mul(EVENT + met))
+        let (kept, again) = match model.egress.retransmission {
+            // A packet may be kept and wait to be sent again.
+            Some(_) => (Resending::BYTES, size_of::<Resending>() as u64 + EVENT),
+            None => (0, 0),
+        };
+        let own = FLOW + 32 + reaction.law.boxed_bytes() + again;
+        let flows = flows.saturating_mul(own).saturating_add(packets.saturating_mul(kept));
+        flows.saturating_add(events.saturating_mul(EVENT + met))
     }
 
     fn flow_id(&self, queue: u8, (router, port): (RouterId, PortId)) -> FlowId {
         if self.plan.by_source { (queue, 0, 0) } else { (queue, router.0, port.0) }
     }
 
-    fn flow_of(&self, queue: u8, packet: &Packet) -> FlowId {
+    pub(super) fn flow_of(&self, queue: u8, packet: &Packet) -> FlowId {
         self.flow_id(queue, (packet.header.destination, packet.port))
     }
 
@@ -137,6 +156,7 @@ impl Pacing {
                 let trail = trail.map_or(NONE, |trail| self.trails.insert(trail));
                 Report::Received(Receipt { trail, ..receipt })
             }
+            Told::Missing { number, left } => Report::Missing { number, left },
         };
         self.events.push(Reverse((at, host, Event::Heard { flow, report })));
     }
@@ -145,7 +165,7 @@ impl Pacing {
     pub(super) fn enter(
         &mut self,
         core: &mut Core,
-        queues: &mut OutputQueues,
+        (queues, numbers): (&mut OutputQueues, Option<&mut Numbers>),
         (host, queue): (u32, u8),
         packet: u32,
     ) -> bool {
@@ -159,6 +179,9 @@ impl Pacing {
         }
         let own = &mut self.hosts[host as usize];
         let Some(flow) = own.flows.get_mut(&id) else { return false };
+        if let (Some(again), Some(numbers)) = (&mut flow.again, numbers) {
+            numbers.set(core.pool[packet].packet.host_word, again.number());
+        }
         flow.add(core, packet);
         own.list(core, (id, self.period), &mut self.record);
         self.stage(core, queues, (host, queue));
@@ -201,14 +224,19 @@ impl Pacing {
     }
 
     /// What is due in this cycle.
-    pub(super) fn advance(&mut self, core: &mut Core, queues: &mut OutputQueues) {
+    pub(super) fn advance(
+        &mut self,
+        core: &mut Core,
+        queues: &mut OutputQueues,
+        hosts: &mut impl Hosts,
+    ) {
         while let Some(Reverse((at, host, event))) = self.events.peek().copied()
             && at <= core.now
         {
             self.events.pop();
             let queue = match event {
                 Event::Heard { flow, report } => {
-                    self.heard(core, queues, (host, flow), report);
+                    self.heard(core, (queues, hosts), (host, flow), report);
                     flow.0
                 }
                 Event::Expired { flow, timer } => {
@@ -216,6 +244,10 @@ impl Pacing {
                     flow.0
                 }
                 Event::Due { queue } => queue,
+                Event::Late { flow } => {
+                    self.look(core, (queues, hosts), (host, flow));
+                    flow.0
+                }
             };
             self.stage(core, queues, (host, queue));
         }
@@ -223,7 +255,8 @@ impl Pacing {
 
     /// A flow has a limit from now on, and these packets wait for it.
     fn begin(&mut self, (host, id): (u32, FlowId), packets: (u32, u32), now: Cycle) {
-        let flow = Flow::new(self.plan.law.limit(), packets, now);
+        let mut flow = Flow::new(self.plan.law.limit(), packets, now);
+        flow.again = self.resends.map(|_| Box::default());
         self.record.note(&flow.limit);
         let flows = &mut self.hosts[host as usize].flows;
         flows.insert(id, flow);
@@ -235,10 +268,14 @@ impl Pacing {
     fn heard(
         &mut self,
         core: &mut Core,
-        queues: &mut OutputQueues,
+        (queues, hosts): (&mut OutputQueues, &mut impl Hosts),
         (host, id): (u32, FlowId),
         report: Report,
     ) {
+        if let Report::Missing { number, left } = report {
+            self.asked(core, (queues, hosts), (host, id), (number, left));
+            return;
+        }
         let trail = match report {
             Report::Received(Receipt { trail, .. }) if trail != NONE => {
                 Some(self.trails.remove(trail))
@@ -255,22 +292,26 @@ impl Pacing {
             let packets = queues.extract(core, (host, id.0), skip, own);
             self.begin((host, id), packets, core.now);
         }
+        let heard = match report {
+            Report::Received(receipt) => self.comes(core, hosts, (host, id), receipt),
+            _ => None,
+        };
         let own = &mut self.hosts[host as usize];
         let Some(flow) = own.flows.get_mut(&id) else { return };
-        let length = match report {
-            Report::Received(receipt) => {
+        let length = match (report, heard) {
+            (_, Some(heard)) => {
                 let before = (flow.limit.rate(), flow.limit.window());
-                let heard = flow.comes(receipt, core.now);
                 self.plan.law.acknowledge(&mut flow.limit, &heard, trail.as_ref());
                 self.record.follow(before, &flow.limit);
                 None
             }
-            Report::Feedback(feedback) => {
+            (Report::Feedback(feedback), None) => {
                 let length = self.plan.law.cut(&mut flow.limit, feedback, core.now);
                 self.record.cuts += 1;
                 self.record.note(&flow.limit);
                 length
             }
+            _ => None,
         };
         if let Some(length) = length {
             own.timers += 1;
@@ -339,16 +380,14 @@ impl Pacing {
         let mut departing = Vec::new();
         for (host, own) in (0..).zip(&self.hosts) {
             for ((queue, ..), flow) in &own.flows {
+                let (out, vc) = (outputs + host, *queue);
                 let mut packet = flow.head;
                 while packet != NONE {
-                    departing.push(Departing {
-                        out: outputs + host,
-                        vc: *queue,
-                        packet,
-                        held: None,
-                    });
+                    departing.push(Departing { out, vc, packet, held: None });
                     packet = core.pool[packet].next;
                 }
+                let again = flow.again.iter().flat_map(|again| again.places());
+                departing.extend(again.map(|packet| Departing { out, vc, packet, held: None }));
             }
         }
         departing
@@ -356,6 +395,6 @@ impl Pacing {
 }
 
 /// A time from now on; a time that never comes if it is too far.
-fn after(now: Cycle, length: f64) -> Cycle {
+pub(super) fn after(now: Cycle, length: f64) -> Cycle {
     now.saturating_add((length.ceil() as Cycle).max(1))
 }

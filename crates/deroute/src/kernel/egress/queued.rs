@@ -195,7 +195,7 @@ impl Egress for Queued {
     }
 
     fn inject<M: Machine<Egress = Self>>(path: &mut Datapath<M>, (packet, to): Entering) {
-        let Datapath { core, egress, .. } = path;
+        let Datapath { core, egress, hosts, .. } = path;
         let port = egress.queues.outputs + core.inputs[to.port() as usize].upstream.port;
         let now = core.now;
         let index = core.pool.insert(packet, now);
@@ -206,7 +206,7 @@ impl Egress for Queued {
         let at = (port - egress.queues.outputs, egress.queues.queue_of(port, vc));
         if let Some(pacing) = &mut egress.pacing
             && !(M::Hosts::NOTIFY && egress.queues.plan.notifies(vc))
-            && pacing.enter(core, &mut egress.queues, at, index)
+            && pacing.enter(core, (&mut egress.queues, hosts.numbers_mut()), at, index)
         {
             return;
         }
@@ -304,7 +304,7 @@ impl Egress for Queued {
             notify::all(sampling, &mut Switches { core, agents, control, hosts, books, queues });
         }
         if let Some(pacing) = pacing {
-            pacing.advance(core, queues);
+            pacing.advance(core, queues, hosts);
         }
         queues.looks.list(&mut queues.ports, core.now, due);
         if path.core.exceeds_cache {

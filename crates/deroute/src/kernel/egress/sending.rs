@@ -73,7 +73,11 @@ impl Queued {
         own.header.position = 0;
         hosts.injected(own, now);
         let packet = *own;
-        if !(M::Hosts::NOTIFY && egress.queues.plan.notifies(class)) {
+        let again = M::Hosts::NOTIFY
+            && egress.pacing.as_mut().is_some_and(|pacing| {
+                pacing.keep(core, hosts, (host, queue), (&packet, (class, number)))
+            });
+        if !(again || M::Hosts::NOTIFY && egress.queues.plan.notifies(class)) {
             core.count_injected(host, number, packet.size);
         }
         let to = BufferId::new(core.hosts[host as usize].port, class);
@@ -127,8 +131,8 @@ impl Queued {
             && notices.is_some_and(|own| own.class == egress.queues.class_of(port, queue))
         {
             let word = path.core.pool[packet].packet.host_word;
-            if let Some(notice) = notify::unload(&mut path.hosts, word) {
-                let (host, at) = (downstream.port, arrival + duration);
+            let (host, at) = (downstream.port, arrival + duration);
+            if let Some(notice) = notify::unload(&mut path.hosts, (host, at), word) {
                 path.hosts.hear((host, at), &notice);
                 if let Some(pacing) = &mut path.egress.pacing {
                     let to = path.egress.queues.outputs + host;

@@ -9,6 +9,7 @@ use crate::kernel::core::Core;
 use crate::kernel::core::cargo::{Cargo, Load, Notice, PartOf, Slab};
 use crate::kernel::core::fetch::touch;
 use crate::kernel::core::mail::Mail;
+use crate::kernel::core::numbers::Numbers;
 use crate::kernel::core::packet::{NONE, Packet};
 use crate::kernel::core::trails::Trails;
 use crate::kernel::extent::Extent;
@@ -36,26 +37,38 @@ pub(crate) struct Loaded<C> {
     entropies: Option<Entropies>,
     /// What packets have met, where switches write it.
     trails: Option<Box<Trails>>,
+    /// The numbers of packets in their flows, where they are sent again.
+    numbers: Option<Box<Numbers>>,
 }
 
 impl<C: Load> State for Loaded<C> {
-    state! { keep cargo; each interfaces, streams, receivers, entropies, trails; }
+    state! { keep cargo; each interfaces, streams, receivers, entropies, trails, numbers; }
 }
 
 impl<C: Load> Loaded<C> {
-    /// A packet reaches a host.
+    /// Bytes of what is kept of a packet beside its cargo.
+    pub(crate) fn beside(model: &Model) -> u64 {
+        let trail = if model.egress.records() { Trails::bytes(1) } else { 0 };
+        let number = if model.egress.retransmission.is_some() { Numbers::bytes(1) } else { 0 };
+        trail + number
+    }
+
+    /// A packet reaches a host. Says whether that did not have it before.
     fn unpack(
         &mut self,
         at: (u32, Cycle),
         host_word: u32,
         packet: Delivery,
         mut record: impl FnMut(&Delivery),
-    ) {
-        let Self { cargo, interfaces, streams, receivers, trails, .. } = self;
+    ) -> bool {
+        let Self { cargo, interfaces, streams, receivers, trails, numbers, .. } = self;
         let loaded = cargo.remove(host_word);
         if let (Some(receivers), Some(cargo)) = (receivers, loaded.long()) {
             let trail = trails.as_mut().map_or(NONE, |trails| trails.keep(host_word));
-            receivers.receive(at.0, &packet, (cargo, trail));
+            let number = numbers.as_ref().map(|numbers| numbers.of(host_word));
+            if !receivers.receive(at.0, &packet, (cargo, trail, number)) {
+                return false;
+            }
         }
         let (injected, unloaded, part_of) = loaded.unload();
         let packet = Delivery { injected, ..packet };
@@ -69,6 +82,7 @@ impl<C: Load> Loaded<C> {
             }
             _ => record(&packet),
         }
+        true
     }
 }
 
@@ -94,7 +108,8 @@ impl<C: Load> Hosts for AnyHosts<C> {
         let (receivers, entropies) = (Receivers::new(model), Entropies::new(model, extent));
         let cargo = Slab::new();
         let trails = model.egress.records().then(|| Box::new(Trails::new()));
-        let loaded = Loaded { cargo, interfaces, streams, receivers, entropies, trails };
+        let numbers = model.egress.retransmission.map(|_| Box::default());
+        let loaded = Loaded { cargo, interfaces, streams, receivers, entropies, trails, numbers };
         Self { loaded: Some(Box::new(loaded)) }
     }
 
@@ -140,7 +155,7 @@ impl<C: Load> Hosts for AnyHosts<C> {
     #[inline(always)]
     fn advance(&mut self, core: &mut Core, entering: &mut Vec<Entering>) {
         let Some(loaded) = &mut self.loaded else { return };
-        let Loaded { cargo, interfaces, streams, receivers, entropies, trails } = &mut **loaded;
+        let Loaded { cargo, interfaces, streams, receivers, entropies, trails, .. } = &mut **loaded;
         if let Some(entropies) = entropies {
             entropies.advance(core.now);
         }
@@ -209,10 +224,12 @@ impl<C: Load> Hosts for AnyHosts<C> {
     fn lose(&mut self, packet: &Packet) -> bool {
         let Some(loaded) = &mut self.loaded else { return true };
         let (_, _, part_of) = loaded.cargo.remove(packet.host_word).unload();
-        if let (PartOf::Course(number), Some(streams)) = (part_of, &mut loaded.streams) {
+        if let (PartOf::Course(number), Some(streams), None) =
+            (part_of, &mut loaded.streams, &loaded.numbers)
+        {
             streams.lose(number);
         }
-        !matches!(part_of, PartOf::Notice(_))
+        !matches!(part_of, PartOf::Notice(_) | PartOf::Trimmed)
     }
 
     #[inline(always)]
@@ -231,10 +248,13 @@ impl<C: Load> Hosts for AnyHosts<C> {
         host_word: u32,
         packet: Delivery,
         mut record: impl FnMut(&Delivery),
-    ) {
+    ) -> bool {
         match &mut self.loaded {
             Some(loaded) => loaded.unpack(at, host_word, packet, record),
-            None => record(&packet),
+            None => {
+                record(&packet);
+                true
+            }
         }
     }
 
@@ -245,6 +265,7 @@ impl<C: Load> Hosts for AnyHosts<C> {
             let mail = &mut core.outbox[partition as usize];
             C::mail(mail).push(cargo);
             mail.trails.extend(loaded.trails.as_ref().map(|trails| *trails.of(host_word)));
+            mail.numbers.extend(loaded.numbers.as_ref().map(|numbers| numbers.of(host_word)));
         }
     }
 
@@ -262,6 +283,11 @@ impl<C: Load> Hosts for AnyHosts<C> {
         if let Some(trails) = &mut loaded.trails {
             for (flight, trail) in mail.arrivals.iter().zip(mail.trails.drain(..)) {
                 trails.set(flight.packet.host_word, trail);
+            }
+        }
+        if let Some(numbers) = &mut loaded.numbers {
+            for (flight, number) in mail.arrivals.iter().zip(mail.numbers.drain(..)) {
+                numbers.set(flight.packet.host_word, number);
             }
         }
     }
@@ -290,6 +316,20 @@ impl<C: Load> Hosts for AnyHosts<C> {
 
     fn trails_mut(&mut self) -> Option<&mut Trails> {
         self.loaded.as_mut()?.trails.as_deref_mut()
+    }
+
+    fn numbers_mut(&mut self) -> Option<&mut Numbers> {
+        self.loaded.as_mut()?.numbers.as_deref_mut()
+    }
+
+    fn reject(&mut self, at: (u32, Cycle), host_word: u32) {
+        let Some(Loaded { cargo, receivers, numbers, .. }) = self.loaded.as_deref_mut() else {
+            return;
+        };
+        let loaded = cargo.remove(host_word);
+        if let (Some(receivers), Some(numbers), Some(cargo)) = (receivers, numbers, loaded.long()) {
+            receivers.reject(at, cargo, numbers.of(host_word));
+        }
     }
 
     fn streams(&self) -> &[StreamRecord] {

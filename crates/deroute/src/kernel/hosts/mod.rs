@@ -2,6 +2,7 @@
 
 mod any;
 mod behind;
+mod come;
 mod cutting;
 mod entropies;
 mod incoming;
@@ -29,6 +30,7 @@ pub(crate) use streams::Streams;
 use super::core::Core;
 use super::core::cargo::{Cargo, Notice, Slab};
 use super::core::mail::Mail;
+use super::core::numbers::Numbers;
 use super::core::packet::{BufferId, Packet};
 use super::core::trails::Trails;
 use super::extent::Extent;
@@ -87,14 +89,15 @@ pub(crate) trait Hosts: State + Sized + Send {
     fn refill(&mut self, core: &mut Core, host: u32);
 
     /// A packet, by its word, reaches a host, by its index, in a cycle. `record` takes what the host has from then on:
-    /// this one, or none, or others with it that have waited for it. The word stands for the first grant in `packet`.
+    /// this one, or none, or others with it that have waited for it. The word stands for the first grant in `packet`. Says
+    /// whether the host did not have it before.
     fn deliver(
         &mut self,
         at: (u32, Cycle),
         host_word: u32,
         packet: Delivery,
         record: impl FnMut(&Delivery),
-    );
+    ) -> bool;
 
     /// A packet, by its word, goes to another partition.
     fn post(&mut self, core: &mut Core, partition: u32, host_word: u32);
@@ -118,6 +121,14 @@ pub(crate) trait Hosts: State + Sized + Send {
     fn trails_mut(&mut self) -> Option<&mut Trails> {
         None
     }
+
+    /// The numbers of packets in their flows, where what does not come is sent again.
+    fn numbers_mut(&mut self) -> Option<&mut Numbers> {
+        None
+    }
+
+    /// The header of a packet, by its word, reaches a host, by its index, in a cycle to come.
+    fn reject(&mut self, _at: (u32, Cycle), _host_word: u32) {}
 
     /// What was recorded of each stream; nothing without streams.
     fn streams(&self) -> &[StreamRecord];

@@ -104,8 +104,9 @@ impl Hosts for Open {
         _host_word: u32,
         packet: Delivery,
         mut record: impl FnMut(&Delivery),
-    ) {
+    ) -> bool {
         record(&packet);
+        true
     }
 
     fn post(&mut self, _core: &mut Core, _partition: u32, _tag: u32) {}

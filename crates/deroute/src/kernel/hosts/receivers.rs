@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::Entering;
+use super::come::Come;
+use crate::congestion::Trail;
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
 use crate::kernel::core::cargo::{Cargo, Load, Notice, PartOf, Slab, Told};
@@ -30,11 +32,13 @@ pub(crate) struct Receivers {
     told: BTreeMap<FlowId, Cycle>,
     /// Phits of each flow that have come, where sources have windows.
     come: Option<BTreeMap<FlowId, u32>>,
+    /// Packets of each flow that have come, where sources send again.
+    once: BTreeMap<FlowId, Come>,
     due: BinaryHeap<Reverse<Reply>>,
 }
 
 impl State for Receivers {
-    state! { keep told, come, due; leave plan; }
+    state! { keep told, come, once, due; leave plan; }
 }
 
 impl Receivers {
@@ -46,6 +50,7 @@ impl Receivers {
             plan,
             told: BTreeMap::new(),
             come: reaction.filter(|plan| plan.law.limits_at_once()).map(|_| BTreeMap::new()),
+            once: BTreeMap::new(),
             due: BinaryHeap::new(),
         })
     }
@@ -63,39 +68,61 @@ impl Receivers {
                 let flows = if counted { flows } else { 0 };
                 // What packets have met is kept until it is told.
                 let met = if model.egress.records() { 2 * Trails::bytes(1) } else { 0 };
-                packets.saturating_mul(reply + met).saturating_add(flows.saturating_mul(told))
+                // What is there of packets that are not next.
+                let (once, beyond) = match model.egress.retransmission {
+                    Some(_) => (2 * size_of::<(FlowId, Come)>() as u64 + 16, 16),
+                    None => (0, 0),
+                };
+                let packets = packets.saturating_mul(reply + met + beyond);
+                packets.saturating_add(flows.saturating_mul(told + once))
             }
             Some(Tells::Marks(_)) => flows.saturating_mul(told + reply),
         }
     }
 
-    /// A packet reaches a host, which tells its source when the last phit has come; what it has met was kept in a place.
-    pub(super) fn receive(&mut self, host: u32, packet: &Delivery, (cargo, trail): (&Cargo, u32)) {
+    /// A packet reaches a host, which tells its source when the last phit has come; what it has met was kept in a place. It
+    /// has a number where sources send again. Says whether it had not come before.
+    pub(super) fn receive(
+        &mut self,
+        host: u32,
+        packet: &Delivery,
+        (cargo, trail, number): (&Cargo, u32, Option<u32>),
+    ) -> bool {
         let Cargo { source, class, entropy, injected, .. } = *cargo;
         let at = packet.delivered;
+        let flow = (host, source.0, class);
+        let new = number.is_none_or(|number| self.once.entry(flow).or_default().add(number));
         let told = match self.plan.tells {
             Tells::Packets => {
-                let mut come = u32::from(packet.size);
+                let mut come = if new { u32::from(packet.size) } else { 0 };
                 if let Some(counts) = &mut self.come {
-                    let count = counts.entry((host, source.0, class)).or_insert(0);
+                    let count = counts.entry(flow).or_insert(0);
                     *count = count.wrapping_add(come);
                     come = *count;
                 }
                 let Delivery { size: phits, marked, hops, .. } = *packet;
-                let receipt = Receipt { phits, come, left: injected, marked, hops, trail };
+                let (left, number) = (injected, number.unwrap_or(0));
+                let receipt = Receipt { phits, come, left, marked, hops, trail, number };
                 Told::Received { entropy, receipt }
             }
-            Tells::Marks(_) if !packet.marked => return,
+            Tells::Marks(_) if !packet.marked => return new,
             Tells::Marks(interval) => {
-                let next = self.told.entry((host, source.0, class)).or_insert(0);
+                let next = self.told.entry(flow).or_insert(0);
                 if at < *next {
-                    return;
+                    return new;
                 }
                 *next = at.saturating_add(interval);
                 Told::Marked { diverted: packet.kind != PathKind::Minimal }
             }
         };
         self.due.push(Reverse((at, host, source.0, class, told)));
+        new
+    }
+
+    /// The header of a packet reaches a host, which asks for the packet when the last phit has come.
+    pub(super) fn reject(&mut self, (host, at): (u32, Cycle), cargo: &Cargo, number: u32) {
+        let Cargo { source, class, injected: left, .. } = *cargo;
+        self.due.push(Reverse((at, host, source.0, class, Told::Missing { number, left })));
     }
 
     /// Cycle in which a host tells something next.
@@ -123,8 +150,12 @@ impl Receivers {
             let plan = self.plan.notices;
             let loaded = Cargo::new(source, PartOf::Notice(notice), model.host_latency);
             let host_word = cargo.insert(loaded);
-            if let (Some(trails), Told::Received { receipt, .. }) = (&mut trails, told) {
-                trails.give(receipt.trail, host_word);
+            match (&mut trails, told) {
+                (Some(trails), Told::Received { receipt, .. }) => {
+                    trails.give(receipt.trail, host_word);
+                }
+                (Some(trails), _) => trails.set(host_word, Trail::default()),
+                (None, _) => {}
             }
             let packet = Packet {
                 generated: *now,
@@ -134,6 +165,7 @@ impl Receivers {
                 size: plan.size,
             };
             collector.notices.sent += 1;
+            collector.again.asked += u64::from(matches!(told, Told::Missing { .. }));
             entering.push((packet, BufferId::new(own.port, plan.class * model.egress.schemes)));
         }
     }

@@ -559,9 +559,12 @@ impl<M: Machine<Matching = Self>> Matching<M> for Islip {
 
     fn arrive(&mut self, path: &mut Datapath<M>, flights: &[Flight]) {
         touch(flights.iter().map(|flight| path.core.inputs[flight.to.port() as usize].queues));
-        for flight in flights {
+        for mut flight in flights {
+            let header;
             if M::Egress::QUEUED && !path.admit(flight) {
-                continue;
+                let Some(left) = path.trim(flight) else { continue };
+                header = left;
+                flight = &header;
             }
             let packet = path.store(*flight);
             self.on_arrival.add(packet, flight.to);

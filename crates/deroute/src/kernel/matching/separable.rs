@@ -181,9 +181,12 @@ impl<M: Machine<Matching = Self>> Matching<M> for Separable {
                 touch(flights.iter().map(|flight| path.control.line(flight.to.port())));
             }
         }
-        for flight in flights {
+        for mut flight in flights {
+            let header;
             if M::Egress::QUEUED && !path.admit(flight) {
-                continue;
+                let Some(left) = path.trim(flight) else { continue };
+                header = left;
+                flight = &header;
             }
             let (packet, busy_until) = path.enqueue(*flight);
             if let Some(busy_until) = busy_until {

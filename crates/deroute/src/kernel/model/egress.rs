@@ -6,11 +6,11 @@ use super::flow_control::{Messages, Pauses};
 use super::links::{self, Retries};
 use crate::congestion::{self, CongestionPlan, CongestionPoint, NoticePlan};
 use crate::control::LinkClass;
-use crate::ids::{PortId, RouterId, VcId};
+use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::kernel::egress::schedule::Schedule;
 use crate::notification::{NotificationPoint, Tells};
 use crate::queuing::Flows;
-use crate::reaction::{self, ReactionPlan, Told};
+use crate::reaction::{self, ReactionPlan, RetransmissionPlan, Told, retransmission};
 use crate::routing::{Routing, Signal};
 use crate::spec::{Forwarding, Network, Scale, Sensing, SpareVcs, Spec, SpecError};
 use crate::switch::{Crossbar, Matching, SwitchPlan};
@@ -51,6 +51,8 @@ pub(crate) struct EgressModel {
     /// Packets with which they tell sources of it, and what these do then.
     pub(crate) notices: Option<NoticePlan>,
     pub(crate) reaction_point: Option<ReactionPlan>,
+    /// When hosts send again what does not come, if they do.
+    pub(crate) retransmission: Option<RetransmissionPlan>,
     /// The links that send broken frames again.
     pub(crate) retry: Option<Retries>,
     /// The link of a host, where it is more than a delay.
@@ -93,21 +95,21 @@ impl EgressModel {
         let setting = reaction::Setting {
             scale,
             host_period: nic.map(|link| link.period),
-            told: match (tells, notices) {
-                (Some(Tells::Marks(_)), _) => Told::Marks,
-                (Some(Tells::Packets), _) => Told::Packets,
-                (None, Some(_)) => Told::Feedback,
-                (None, None) => Told::Nothing,
-            },
+            told: told(tells, notices),
             endpoints: congestion_point.as_ref().is_some_and(CongestionPlan::tells_of_endpoints),
             largest,
             lossy: pause.is_some_and(Pauses::lossy),
+            trims: pause.is_some_and(|pauses| pauses.header().is_some()),
+            resends: network.nic.retransmission.is_some(),
             marks: matches!(congestion_point, Some(CongestionPlan::Mark(_))),
             telemetry: matches!(congestion_point, Some(CongestionPlan::Record)),
         };
         let point = network.nic.reaction_point.as_ref();
         let reaction_point = point.map(|point| reaction::build(point, &setting)).transpose()?;
         let whole = network.forwarding == Forwarding::StoreAndForward;
+        let again = (switch.pipeline, largest, whole);
+        let retransmission =
+            retransmission(spec, (topology, links, nic), reaction_point, (scale, again))?;
         let rated = !slow.is_empty() || links.iter().chain(&nic).any(|link| link.period > 1);
         let guarded = pause.is_some() || messages.is_some();
         let retry = links::retries(spec, (scale, largest), topology, (links, nic))?;
@@ -143,6 +145,7 @@ impl EgressModel {
             congestion_point,
             notices,
             reaction_point,
+            retransmission,
             retry,
             nic,
             slow,
@@ -303,10 +306,7 @@ pub(super) fn check(
         return refuse("network.nic.link", message, &choices);
     }
     let Some(pauses) = pause else { return Ok(()) };
-    if spec.workload.is_some() && pauses.lossy() {
-        let message = "a message of a workload would wait for ever for a packet that is lost";
-        return refuse("network.flow_control", message, &["one that is not lossy"]);
-    }
+    recovers(spec, pauses)?;
     if agent.atomic() && pauses.between_switches() {
         let message = "this routing asks for empty VCs, which only credits can tell";
         return refuse("network.flow_control", message, &["credits"]);
@@ -326,6 +326,47 @@ pub(super) fn check(
         return refuse(&format!("network.links.{name}.shared"), message, &["nothing"]);
     }
     Ok(())
+}
+
+/// What hosts are told, and by whom.
+fn told(tells: Option<Tells>, notices: Option<NoticePlan>) -> Told {
+    match (tells, notices) {
+        (Some(Tells::Marks(_)), _) => Told::Marks,
+        (Some(Tells::Packets), _) => Told::Packets,
+        (None, Some(_)) => Told::Feedback,
+        (None, None) => Told::Nothing,
+    }
+}
+
+/// What is lost for good must not be waited for.
+fn recovers(spec: &Spec, pauses: &Pauses) -> Result<(), SpecError> {
+    let again = "network.nic.retransmission";
+    if spec.network.nic.retransmission.is_some() {
+        return Ok(());
+    }
+    if pauses.header().is_some() {
+        let message = "nobody sends again what switches trim";
+        return Err(SpecError::new(again, message).choices(["{}", "{ timeout }"]));
+    }
+    if spec.workload.is_some() && pauses.lossy() {
+        let message = "a message of a workload would wait for ever for a packet that is lost";
+        let choices = ["one that is not lossy", again];
+        return Err(SpecError::new("network.flow_control", message).choices(choices));
+    }
+    Ok(())
+}
+
+/// When hosts send again what does not come, if they do, over these links.
+fn retransmission(
+    spec: &Spec,
+    links: (&dyn Topology, &[LinkClass], Option<LinkClass>),
+    reaction_point: Option<ReactionPlan>,
+    (scale, (pipeline, largest, whole)): (Scale, (Cycle, u16, bool)),
+) -> Result<Option<RetransmissionPlan>, SpecError> {
+    let Some(spec) = &spec.network.nic.retransmission else { return Ok(None) };
+    let limited = reaction_point.is_some_and(|plan| plan.law.limits_at_once());
+    let round_trip = links::round_trip(links, (pipeline, largest), whole);
+    retransmission::plan(spec, (&scale, limited, round_trip)).map(Some)
 }
 
 /// What the network asks of its congestion points.

@@ -62,6 +62,11 @@ impl Pauses {
         self.all().any(|plan| plan.lossy)
     }
 
+    /// Phits of the smallest header that is left of a packet, if any packet is trimmed.
+    pub(crate) fn header(&self) -> Option<u16> {
+        self.all().filter_map(|plan| plan.trim).min()
+    }
+
     /// Are links paused as a whole?
     pub(crate) fn whole_link(&self) -> bool {
         self.all().any(|plan| plan.whole_link)

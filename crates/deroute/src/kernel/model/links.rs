@@ -126,6 +126,37 @@ pub(super) fn nic(
     Ok(Some(LinkClass { latency, vcs: classes, buffer, shared: 0, period }))
 }
 
+/// Cycles to the last phit of a packet of so many phits at a host, over the longest of the shortest paths, and back to that of a
+/// phit, without a wait, where switches have a pipeline; they may forward what is there whole.
+pub(super) fn round_trip(
+    (topology, classes, nic): (&dyn Topology, &[LinkClass], Option<LinkClass>),
+    (pipeline, largest): (Cycle, u16),
+    whole: bool,
+) -> u64 {
+    let way = way(topology, classes, pipeline);
+    let host = nic.map_or((0, 1), |link| (link.latency, link.period));
+    let sent = u64::from(largest) * u64::from(host.1);
+    let again = if whole { way.hops + 1 } else { 0 };
+    2 * (way.cycles + 2 * u64::from(host.0)) + sent + again * u64::from(largest) + 1
+}
+
+/// The longest of the shortest paths between routers.
+pub(crate) struct Way {
+    pub(crate) hops: u64,
+    /// Cycles over its links and through pipelines, that of the first router and of the last one among them.
+    pub(crate) cycles: u64,
+}
+
+/// The longest of the shortest paths, where routers have a pipeline.
+pub(crate) fn way(topology: &dyn Topology, classes: &[LinkClass], pipeline: Cycle) -> Way {
+    let (mut hops, mut links) = (0, 0);
+    for kind in topology.hop_kinds().iter().filter(|kind| kind.most > 0) {
+        hops += u64::from(kind.most);
+        links += u64::from(kind.most) * u64::from(classes[usize::from(kind.class)].latency);
+    }
+    Way { hops, cycles: u64::from(pipeline) * (hops + 1) + links }
+}
+
 /// The links whose frames can break.
 #[derive(Clone, Debug)]
 pub(crate) struct Retries {
@@ -180,9 +211,9 @@ pub(super) fn resequencing(
 ) -> Result<Option<u32>, SpecError> {
     let path = "network.nic.resequencing";
     let Some(resequencing) = &spec.network.nic.resequencing else { return Ok(None) };
-    if pause.is_some_and(Pauses::lossy) {
+    if pause.is_some_and(Pauses::lossy) && spec.network.nic.retransmission.is_none() {
         let message = "the packets after one that is lost would wait for it for ever";
-        let choices = ["nothing", "a flow control that is not lossy"];
+        let choices = ["nothing", "a flow control that is not lossy", "network.nic.retransmission"];
         return Err(SpecError::new(path, message).choices(choices));
     }
     let Some(buffer) = &resequencing.buffer else { return Ok(Some(u32::MAX)) };

@@ -8,6 +8,7 @@ mod limits;
 mod links;
 mod memory;
 mod probed;
+mod sizes;
 mod times;
 
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 pub(crate) use egress::EgressModel;
 use flow_control::Guards;
 pub(crate) use flow_control::{Messages, Pauses};
+pub(crate) use links::way;
 pub(crate) use probed::{Probed, ProbedPort, QueuePlan, Queues, pause_rows};
 pub(crate) use times::{Asked, LEAST, Times, WarmupTimes};
 
@@ -220,11 +222,6 @@ impl Model {
     /// Some job has nodes, whose ranks send messages to each other beside the network.
     pub(crate) fn has_nodes(&self) -> bool {
         self.jobs.as_ref().is_some_and(|jobs| jobs.node_latency().is_some())
-    }
-
-    /// Smallest and largest packet in phits.
-    pub(crate) fn packet_sizes(&self) -> (u16, u16) {
-        demand::packet_sizes(self.jobs.as_ref(), &self.traffic, self.egress.notices)
     }
 
     /// Phits in each injection queue of a host that runs a rank. Where a queue is unlimited, the

@@ -10,6 +10,7 @@ use crate::kernel::core::packet::Flight;
 use crate::kernel::core::ports::{Input, PortKind};
 use crate::kernel::inspect::{Inspect, Network};
 use crate::kernel::machine::Departing;
+use crate::probe::again::AgainRecord;
 use crate::probe::collect::Notices;
 use crate::topology::Peer;
 
@@ -37,11 +38,16 @@ pub(crate) fn conservation(network: &Network<'_>) -> Result<(), RunError> {
             return Err(RunError::Invariant(format!("the cargo of {cargo} of {live} packets")));
         }
     }
-    if generated + sent + leaving != delivered + received + lost + missing + live {
+    let again = |count: fn(&AgainRecord) -> u64| -> u64 {
+        network.cores().map(|core| count(&core.collector.again)).sum()
+    };
+    let (resent, trimmed) = (again(|all| all.resent - all.spared), again(|all| all.trimmed));
+    let from = generated + resent + sent + leaving;
+    if from != delivered + received + lost + trimmed + missing + live {
         return Err(RunError::Invariant(format!(
-            "{generated} packets generated, but {delivered} delivered, {lost} lost and {live} in the \
-             network, {leaving} of them about to leave it; {sent} notifications, {received} received \
-             and {missing} lost"
+            "{generated} packets generated and {resent} again, but {delivered} delivered, {lost} lost, {trimmed} \
+             trimmed and {live} in the network, {leaving} of them about to leave it; {sent} notifications, \
+             {received} received and {missing} lost"
         )));
     }
     Ok(())

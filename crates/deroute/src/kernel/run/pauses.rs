@@ -76,6 +76,7 @@ fn unused(class: &str, PausePlan { limits, .. }: &PausePlan) -> PauseUse {
         xoff: (limits.xoff < u32::MAX).then_some(limits.xoff),
         lost_packets: 0,
         lost_phits: 0,
+        trimmed_packets: 0,
     }
 }
 
@@ -88,6 +89,7 @@ fn add(found: &mut PauseUse, link: &Link<'_>, cycles: Cycle) -> (u64, u64) {
         found.buffer_max = found.buffer_max.max(record.peak);
         found.lost_packets += u64::from(record.lost_packets);
         found.lost_phits += u64::from(record.lost_phits);
+        found.trimmed_packets += u64::from(record.trimmed);
     }
     let silent = link.silences.iter().map(|silence| silence.measured).sum();
     let queues = link.silences.len() as u64;
@@ -181,6 +183,7 @@ fn row(link: &Link<'_>, vc: u8) -> PauseRow {
         headroom_max: record.peak.saturating_sub(link.plan.limits.xoff),
         lost_packets: record.lost_packets.into(),
         lost_phits: record.lost_phits.into(),
+        trimmed_packets: record.trimmed.into(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Samples of the rates of rate limiters.
+//! Samples of rates and windows.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,11 +43,13 @@ impl Samples {
         };
         // A run that ends by itself hardly ever takes as long as it may.
         let samples = if model.jobs.is_some() { 0 } else { plan.samples(first, to) };
+        let windows = if plan.windows { samples } else { 0 };
         let series = RateSeries {
             start: 0,
             width: plan.every.into(),
             flows: plan.flows.clone(),
             rates: Vec::with_capacity(samples as usize * plan.flows.len()),
+            windows: Vec::with_capacity(windows as usize * plan.flows.len()),
         };
         let places = plan.flows.iter().map(place).collect();
         Some(Self { series, places, first, every: plan.every, next: first })
@@ -64,9 +66,11 @@ impl Samples {
             return;
         }
         self.next = network.now.saturating_add(self.every);
-        let rate =
-            |place: &Place| network.partitions[place.part as usize].rate(place.host, place.to);
-        self.series.rates.extend(self.places.iter().map(rate));
+        for Place { part, host, to } in &self.places {
+            let (rate, window) = network.partitions[*part as usize].least(*host, *to);
+            self.series.rates.push(rate);
+            self.series.windows.extend(window);
+        }
     }
 
     /// The record of a measurement that begins at `from`.

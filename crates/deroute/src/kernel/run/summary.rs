@@ -17,14 +17,17 @@ use crate::probe::PathKind;
 use crate::probe::collect::Collector;
 
 /// What became of the packets.
-fn packets(total: &Collector) -> Packets {
+fn packets(model: &Model, total: &Collector) -> Packets {
+    let delivered = total.delivered - total.again.duplicates;
+    // What is lost for good.
+    let lost = if model.egress.retransmission.is_some() { 0 } else { total.lost };
     Packets {
         generated: total.generated,
         refused: total.refused,
         injected: total.injected,
-        delivered: total.delivered,
+        delivered,
         lost: total.lost,
-        in_flight: total.generated - total.delivered - total.lost,
+        in_flight: total.generated - delivered - lost,
         measured: total.sums().packets,
     }
 }
@@ -62,7 +65,7 @@ pub(crate) fn outcome<M: Machine>(running: &Running<M>, every_link: bool) -> Out
         measured_from: u64::from(total.from),
         measured_cycles: u64::from(cycles),
         load,
-        packets: packets(&total),
+        packets: packets(model, &total),
         latency,
         trend: changes.map(|changes| changes.trend()),
         stopping: running.stopping,
@@ -85,6 +88,7 @@ pub(crate) fn outcome<M: Machine>(running: &Running<M>, every_link: bool) -> Out
         resequencing: streams::resequencing(network, total.to),
         flow_control: super::pauses::outcome(network, cycles),
         retry: super::retries::outcome(network),
+        retransmission: super::retransmissions::outcome(model, &total),
         congestion_point: super::marks::outcome(network, &total, every_link),
         notifications: super::notices::outcome(network, &total, every_link),
         entropy: super::entropies::outcome(network),

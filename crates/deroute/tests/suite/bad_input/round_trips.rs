@@ -78,3 +78,41 @@ fn hpcc() {
         ],
     );
 }
+
+#[test]
+fn retransmission() {
+    const WINDOW: (&str, &str) = ("network.nic.reaction_point", "{ window = { size = 100 } }");
+    const AGAIN: &str = "network.nic.retransmission";
+    const LINK: (&str, &str) = ("network.nic", "{ latency = 3, link = { buffer = 900 } }");
+    const TRIM: (&str, &str) = ("network.flow_control", "{ trim = { header = 1 } }");
+    const LOSSY: (&str, &str) = ("network.flow_control", "{ lossy = {} }");
+    let rows: &[Row<'_>] = &[
+        (
+            &[CLASSES, LOSSY, LINK, ACKS, WINDOW],
+            "network.nic.reaction_point.window",
+            &["wait for ever", "loses nothing", AGAIN],
+        ),
+        (&[CLASSES, TRIM, LINK, ACKS, WINDOW], AGAIN, &["nobody sends again", "{}"]),
+        (
+            &[CLASSES, LOSSY, LINK, (AGAIN, "{}")],
+            AGAIN,
+            &["flows have none", "reaction_point.nscc"],
+        ),
+        (
+            &[CLASSES, LOSSY, LINK, ACKS, WINDOW, (AGAIN, "{ timeout = 9 }")],
+            "network.nic.retransmission.timeout",
+            &["9 cycles", "takes 75", "at least 75"],
+        ),
+        (
+            &[CLASSES, ("network.flow_control", "{ trim = { header = '1 KB' } }"), LINK],
+            "network.flow_control.trim.header",
+            &["40 phits", "a packet of 4", "1 to 3"],
+        ),
+        (
+            &[CLASSES, ("network.flow_control", "{ trim = { header = 0 } }"), LINK],
+            "network.flow_control.trim.header",
+            &["0 phits"],
+        ),
+    ];
+    check(rows);
+}

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 
 use crate::support::catalogue::{
     FLOW_CONTROLS, GRAPH_ROUTINGS, HOLDING_SWITCHES, INJECTION_QUEUES, LATTICE_ROUTINGS, NOTIFIED,
-    PAUSES, QUEUINGS, ROUTINGS, SWITCHES, TABLE_ROUTINGS, TREE_ROUTINGS, WIDE_QUEUINGS,
+    PAUSES, QUEUINGS, RECOVERED, ROUTINGS, SWITCHES, TABLE_ROUTINGS, TREE_ROUTINGS, WIDE_QUEUINGS,
 };
 use crate::support::value;
 
@@ -37,7 +37,7 @@ const FROM_OUTSIDE: [&str; 1] = ["{ python = { file = 'par.py' } }"];
 #[test]
 fn every_entry_is_in_a_table() {
     complete(SWITCHES.into_iter().chain(HOLDING_SWITCHES), Switch::name);
-    complete(FLOW_CONTROLS.into_iter().chain(PAUSES), FlowControl::name);
+    complete(FLOW_CONTROLS.into_iter().chain(PAUSES).chain(RECOVERED), FlowControl::name);
     complete(QUEUINGS.into_iter().flatten().chain(WIDE_QUEUINGS), Queuing::name);
     complete(INJECTION_QUEUES, InjectionQueues::name);
     let routings =

@@ -39,12 +39,13 @@ pub fn all() -> Vec<Pin> {
         warmups(),
         patterns_of_hosts(),
         injection_queues(),
+        super::round_trips::round_trips(),
     ];
     families.into_iter().flatten().collect()
 }
 
 /// A name from pieces of TOML.
-fn pin(family: &str, parts: &[&str], spec: Spec) -> Pin {
+pub(super) fn pin(family: &str, parts: &[&str], spec: Spec) -> Pin {
     let brief = |part: &&str| {
         let text = part.replace(" = {", ":").replace(['{', '}', '\''], "");
         text.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches(':').to_owned()

@@ -330,6 +330,7 @@ fn pauses(control: &FlowControl, class: &Class, largest: u32, scale: &Scale) -> 
     }
     let (whole_link, asked) = match control {
         FlowControl::Credits(_) | FlowControl::Cbfc(_) => return None,
+        FlowControl::Trim(_) => panic!("the model sends nothing again"),
         FlowControl::Lossy(_) => {
             let limits = Limits { capacity: class.buffer, xoff: u32::MAX, xon: 0 };
             let (frame, response, duration) = (0, 0, None);

@@ -120,6 +120,7 @@ impl PauseRecord {
                 xoff: (counts.xoff < u32::MAX).then_some(counts.xoff),
                 lost_packets: counts.lost_packets,
                 lost_phits: counts.lost_phits,
+                trimmed_packets: 0,
             }
         });
         for (engine, model) in used.iter().zip(mine.clone()) {

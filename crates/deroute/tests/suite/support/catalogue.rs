@@ -190,6 +190,9 @@ pub const PAUSES: [&str; 6] = [
     "{ lossy = {} }",
 ];
 
+/// Flow controls that lose packets which hosts send again, as TOML values.
+pub const RECOVERED: [&str; 3] = ["{ trim = {} }", "{ trim = { header = 1 } }", "{ lossy = {} }"];
+
 /// Ways to choose among several injection queues, as TOML values.
 pub const INJECTION_QUEUES: [&str; 2] =
     ["{ destination = { count = 3 } }", "{ flow = { count = 4 } }"];

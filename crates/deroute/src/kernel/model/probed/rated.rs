@@ -11,6 +11,8 @@ use crate::spec::{ProbedFlows, Spec, SpecError};
 pub(crate) struct RatePlan {
     pub(crate) every: Cycle,
     pub(crate) flows: Vec<RatedFlow>,
+    /// They have windows.
+    pub(crate) windows: bool,
 }
 
 /// The record of rates that a spec asks for.
@@ -19,11 +21,12 @@ pub(crate) struct RatePlan {
 /// Hosts that are not there, hosts without limiters, and a record that is too large.
 pub(super) fn rates(spec: &Spec, model: &Model) -> Result<Option<RatePlan>, SpecError> {
     let Some(probe) = &spec.probes.rates else { return Ok(None) };
-    if model.egress.reaction_point.is_none() {
+    let Some(reaction) = &model.egress.reaction_point else {
         let message = "nothing limits the rate of a host";
         let error = SpecError::new("probes.rates", message);
         return Err(error.choices(["network.nic.reaction_point"]));
-    }
+    };
+    let windows = reaction.law.limit().window().is_some();
     let every = model.scale.duration("probes.rates.every", &probe.every)?;
     let flows = chosen(&probe.flows, model.topology.hosts())?;
     let before = model.times.series.map_or(0, |(_, before)| before);
@@ -37,7 +40,7 @@ pub(super) fn rates(spec: &Spec, model: &Model) -> Result<Option<RatePlan>, Spec
         let choices = [format!("{least} cycles or more"), "fewer flows".to_owned()];
         return Err(SpecError::new("probes.rates.every", message).choices(choices));
     }
-    Ok(Some(RatePlan { every, flows }))
+    Ok(Some(RatePlan { every, flows, windows }))
 }
 
 /// The flows that are asked for, each once.

@@ -1,0 +1,26 @@
+//! Sizes of packets, and what is left of those that find no room.
+
+use super::{Model, Pauses, demand};
+
+impl Model {
+    /// What is left of a packet that finds no room in a VC at the end of a link of a class: phits of its header, and the VC into
+    /// which that goes; none if it is lost.
+    pub(crate) fn trims(&self, class: u8, vc: u8) -> Option<(u16, u8)> {
+        let header = self.pause.as_ref()?.of(class.into())?.trim?;
+        let notices = self.egress.notices.filter(|_| !self.egress.notifies(vc))?;
+        Some((header, notices.class * self.egress.schemes))
+    }
+
+    /// Do switches trim packets?
+    pub(crate) fn trims_any(&self) -> bool {
+        self.pause.as_ref().is_some_and(|pauses| pauses.header().is_some())
+    }
+
+    /// Smallest and largest packet in phits.
+    pub(crate) fn packet_sizes(&self) -> (u16, u16) {
+        let (smallest, largest) =
+            demand::packet_sizes(self.jobs.as_ref(), &self.traffic, self.egress.notices);
+        let header = self.pause.as_ref().and_then(Pauses::header).unwrap_or(smallest);
+        (smallest.min(header), largest)
+    }
+}
