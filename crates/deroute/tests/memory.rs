@@ -5,6 +5,8 @@
 mod catalogue;
 #[path = "memory/pausing.rs"]
 mod pausing;
+#[path = "memory/told.rs"]
+mod told;
 
 use std::alloc::System;
 use std::fmt::Write;
@@ -17,6 +19,7 @@ use catalogue::{LATTICE_ROUTINGS, ROUTINGS, TREE_ROUTINGS};
 use deroute::spec::{Spec, Warmup};
 use deroute::{Footprint, Progress, RunError, RunOptions, Simulation};
 use pausing::{pausing_networks, unlimited_outputs};
+use told::{notified, round_trips};
 
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
@@ -125,39 +128,6 @@ fn streams(spec: Spec) -> Spec {
         let three =
             "{ name = 'three', hosts = [2, 3, 5], load = 0.0, destinations = { any = [9] } }";
         spec.traffic.streams = value(&format!("[{one}, {two}, {three}]"));
-    })
-}
-
-/// The spec with congestion points that notify hosts, which react; or with windows that follow acknowledgements.
-fn notified(spec: Spec, windows: bool) -> Spec {
-    with(spec, |spec| {
-        spec.network.links.values_mut().for_each(|link| link.buffer = 400.into());
-        spec.network.classes = Some(value("{ count = 2 }"));
-        spec.network.flow_control = value("{ pfc = { response = 0, frame = 4 } }");
-        (spec.network.nic.latency, spec.network.nic.link) =
-            (9.into(), Some(value("{ buffer = 200 }")));
-        let qcn = "{ qcn = { q_eq = 20, sample = { bytes = 60 } } }";
-        let limiters = "{ qcn = { byte_counter = 200, timer = 900, least_rate = '1%' } }";
-        let nscc = ("{ ecn = { kmin = 10, kmax = 40 } }", "{ nscc = { base_rtt = 200 } }");
-        let (point, reaction) = if windows { nscc } else { (qcn, limiters) };
-        spec.network.congestion_point = Some(value(point));
-        spec.network.nic.notification_point = windows.then(|| value("{ acknowledgement = {} }"));
-        spec.network.nic.reaction_point = Some(value(reaction));
-    })
-}
-
-/// The spec with HPCC and telemetry; or with windows that send again what switches trim.
-fn round_trips(spec: Spec, control: &str) -> Spec {
-    with(notified(spec, true), |spec| {
-        spec.network.flow_control = value(control);
-        if control.contains("trim") {
-            spec.network.links.values_mut().for_each(|link| link.buffer = 40.into());
-            spec.network.nic.retransmission = Some(value("{}"));
-        } else {
-            spec.network.congestion_point = Some(value("{ int = {} }"));
-            spec.network.nic.reaction_point =
-                Some(value("{ hpcc = { base_rtt = 200, increase = 1 } }"));
-        }
     })
 }
 
