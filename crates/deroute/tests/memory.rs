@@ -19,7 +19,7 @@ use catalogue::{LATTICE_ROUTINGS, ROUTINGS, TREE_ROUTINGS};
 use deroute::spec::{Spec, Warmup};
 use deroute::{Footprint, Progress, RunError, RunOptions, Simulation};
 use pausing::{pausing_networks, unlimited_outputs};
-use told::{notified, round_trips};
+use told::{notified, round_trip_networks};
 
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
@@ -199,10 +199,7 @@ fn networks() -> Vec<(String, Spec)> {
     networks.push(("notifications".to_owned(), notified(dragonfly(3, minimal), false)));
     let tree = network(TREE, 2, minimal);
     networks.push(("notifications in a fat tree".to_owned(), notified(tree.clone(), false)));
-    networks.push(("windows".to_owned(), notified(tree.clone(), true)));
-    networks
-        .push(("telemetry".to_owned(), round_trips(tree.clone(), "{ pfc = { response = 0 } }")));
-    networks.push(("trimming".to_owned(), round_trips(tree, "{ trim = { header = 1 } }")));
+    networks.extend(round_trip_networks(tree));
     networks.extend(probed(workload(2)));
     networks
 }

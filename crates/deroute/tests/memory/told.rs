@@ -23,7 +23,7 @@ pub(crate) fn notified(spec: Spec, windows: bool) -> Spec {
 }
 
 /// The spec with HPCC and telemetry; or with windows that send again what switches trim.
-pub(crate) fn round_trips(spec: Spec, control: &str) -> Spec {
+fn round_trips(spec: Spec, control: &str) -> Spec {
     with(notified(spec, true), |spec| {
         spec.network.flow_control = value(control);
         if control.contains("trim") {
@@ -35,4 +35,13 @@ pub(crate) fn round_trips(spec: Spec, control: &str) -> Spec {
                 Some(value("{ hpcc = { base_rtt = 200, increase = 1 } }"));
         }
     })
+}
+
+/// A network with windows, with telemetry, and with trimming.
+pub(crate) fn round_trip_networks(tree: Spec) -> [(String, Spec); 3] {
+    let telemetry = round_trips(tree.clone(), "{ pfc = { response = 0 } }");
+    let trimming = round_trips(tree.clone(), "{ trim = { header = 1 } }");
+    let windows = notified(tree, true);
+    [("windows", windows), ("telemetry", telemetry), ("trimming", trimming)]
+        .map(|(name, spec)| (name.to_owned(), spec))
 }
