@@ -1,7 +1,6 @@
 //! What packets carry for hosts, beside what routers look at: where a run has messages or streams, the word that
 //! every packet has for its hosts refers to the cargo of its partition, which moves to the next one with it.
 
-use super::mail::Mail;
 use crate::ids::{Cycle, HostId, PortId, RouterId};
 use crate::reaction::Receipt;
 use crate::workload::matching::Pattern;
@@ -25,9 +24,6 @@ pub(crate) trait Load: Copy + Send + Serialize + DeserializeOwned {
 
     /// Cycle in which it left its host, cycles that it would have taken had it never waited, and what it is a part of.
     fn unload(&self) -> (Cycle, Cycle, PartOf);
-
-    /// That of packets for another partition.
-    fn mail(mail: &mut Mail) -> &mut Vec<Self>;
 
     /// Its long form, if it has that.
     fn long(&self) -> Option<&Cargo>;
@@ -140,11 +136,6 @@ impl Load for Cargo {
     #[inline(always)]
     fn unload(&self) -> (Cycle, Cycle, PartOf) {
         (self.injected, self.unloaded, self.part_of)
-    }
-
-    #[inline(always)]
-    fn mail(mail: &mut Mail) -> &mut Vec<Self> {
-        &mut mail.cargo
     }
 
     #[inline(always)]

@@ -2,7 +2,6 @@
 //! each partition on the way of a packet takes it in, keeps it, and gives it away.
 
 use super::cargo::{Cargo, Fragment, Load, Numbered, PartOf, Slab};
-use super::mail::Mail;
 use crate::ids::{Cycle, HostId};
 use crate::workload::Jobs;
 use crate::workload::matching::Pattern;
@@ -109,11 +108,6 @@ impl Load for Light {
             _ => PartOf::Traffic,
         };
         (self.injected, unloaded, part_of)
-    }
-
-    #[inline(always)]
-    fn mail(mail: &mut Mail) -> &mut Vec<Self> {
-        &mut mail.light
     }
 
     fn long(&self) -> Option<&Cargo> {

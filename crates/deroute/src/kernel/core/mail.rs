@@ -1,6 +1,6 @@
 //! What travels between partitions, and the signals of flow control.
 
-use super::cargo::Cargo;
+use super::cargo::{Cargo, Load};
 use super::light::Light;
 use super::packet::Flight;
 use crate::congestion::Trail;
@@ -24,6 +24,26 @@ pub(crate) struct Mail {
     pub(crate) signals: Vec<(Cycle, Signal)>,
     /// Messages within nodes.
     pub(crate) passing: Vec<Passing>,
+}
+
+/// A form of cargo, in the mail.
+pub(crate) trait Mailed: Load {
+    /// That of packets for another partition.
+    fn of(mail: &mut Mail) -> &mut Vec<Self>;
+}
+
+impl Mailed for Cargo {
+    #[inline(always)]
+    fn of(mail: &mut Mail) -> &mut Vec<Self> {
+        &mut mail.cargo
+    }
+}
+
+impl Mailed for Light {
+    #[inline(always)]
+    fn of(mail: &mut Mail) -> &mut Vec<Self> {
+        &mut mail.light
+    }
 }
 
 /// A message on its way within a node.

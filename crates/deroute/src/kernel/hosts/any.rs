@@ -6,9 +6,9 @@ use super::{Entering, Entropies, Hosts, Receivers, behind, open};
 use crate::congestion::Trail;
 use crate::ids::{Cycle, HostId};
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::{Cargo, Load, Notice, PartOf, Slab};
+use crate::kernel::core::cargo::{Cargo, Notice, PartOf, Slab};
 use crate::kernel::core::fetch::touch;
-use crate::kernel::core::mail::Mail;
+use crate::kernel::core::mail::{Mail, Mailed};
 use crate::kernel::core::numbers::Numbers;
 use crate::kernel::core::packet::{NONE, Packet};
 use crate::kernel::core::trails::Trails;
@@ -41,11 +41,11 @@ pub(crate) struct Loaded<C> {
     numbers: Option<Box<Numbers>>,
 }
 
-impl<C: Load> State for Loaded<C> {
+impl<C: Mailed> State for Loaded<C> {
     state! { keep cargo; each interfaces, streams, receivers, entropies, trails, numbers; }
 }
 
-impl<C: Load> Loaded<C> {
+impl<C: Mailed> Loaded<C> {
     /// Bytes of what is kept of a packet beside its cargo.
     pub(crate) fn beside(model: &Model) -> u64 {
         let trail = if model.egress.records() { Trails::bytes(1) } else { 0 };
@@ -86,11 +86,11 @@ impl<C: Load> Loaded<C> {
     }
 }
 
-impl<C: Load> State for AnyHosts<C> {
+impl<C: Mailed> State for AnyHosts<C> {
     state! { each loaded; }
 }
 
-impl<C: Load> Hosts for AnyHosts<C> {
+impl<C: Mailed> Hosts for AnyHosts<C> {
     const NOTIFY: bool = C::TOLD;
     const RANKS: bool = true;
 
@@ -263,7 +263,7 @@ impl<C: Load> Hosts for AnyHosts<C> {
         if let Some(loaded) = &mut self.loaded {
             let cargo = loaded.cargo.remove(host_word);
             let mail = &mut core.outbox[partition as usize];
-            C::mail(mail).push(cargo);
+            C::of(mail).push(cargo);
             mail.trails.extend(loaded.trails.as_ref().map(|trails| *trails.of(host_word)));
             mail.numbers.extend(loaded.numbers.as_ref().map(|numbers| numbers.of(host_word)));
         }
@@ -275,11 +275,11 @@ impl<C: Load> Hosts for AnyHosts<C> {
         if let Some(interfaces) = &mut loaded.interfaces {
             mail.passing.drain(..).for_each(|passing| interfaces.await_message(passing, now));
         }
-        let mut all = std::mem::take(C::mail(mail));
+        let mut all = std::mem::take(C::of(mail));
         for (flight, cargo) in mail.arrivals.iter_mut().zip(all.drain(..)) {
             flight.packet.host_word = loaded.cargo.insert(cargo);
         }
-        *C::mail(mail) = all;
+        *C::of(mail) = all;
         if let Some(trails) = &mut loaded.trails {
             for (flight, trail) in mail.arrivals.iter().zip(mail.trails.drain(..)) {
                 trails.set(flight.packet.host_word, trail);
