@@ -37,6 +37,8 @@ class Footprint:
     message_phits: int = 0
     #: Flows of the workload.
     flows: int = 0
+    #: Phits of the largest packet.
+    packet_phits: int = 0
     #: Times beside the warm-up; None if the spec does not fix it.
     ramp: Ramp | None = None
     #: What the spec leaves to the engine: paths, and values in VCs or phits.

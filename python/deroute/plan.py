@@ -96,11 +96,13 @@ def check_experiment(experiment: Experiment, known: Sequence[Problem] = ()) -> C
         None if None in worst else max(each for each in worst if each is not None),
         max(each.message_phits for each in prints),
         max(each.flows for each in prints),
+        max(each.packet_phits for each in prints),
         filled=tuple(dict.fromkeys(entry for each in prints for entry in each.filled)),
     )
     of_points = [(point, known_prints[_without_seed(point)]) for point in points]
     ramps = [(point, footprint.ramp) for point, footprint in of_points]
-    warnings = list(warmup.short_warmups(experiment, ramps))
+    sizes = [(point, footprint.packet_phits) for point, footprint in of_points]
+    warnings = [*warmup.short_warmups(experiment, ramps), *rules.idle_speed_ups(experiment, sizes)]
     weights = {point.key: cost.weight(point, footprint) for point, footprint in of_points}
     weights |= {each.key: cost.weight(each, Footprint.of(each.canonical)) for each in others}
     return Checked(experiment, points, others, largest, warnings, weights)

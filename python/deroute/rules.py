@@ -308,3 +308,21 @@ def _entry(spec: Any, steps: DocumentPath) -> Any:
         else:
             return _NOTHING
     return spec
+
+
+def idle_speed_ups(experiment: Experiment, sizes: Sequence[tuple[Point, int]]) -> Iterator[Problem]:
+    """A warning for each speed-up of a crossbar that all packets are too short to use.
+
+    `sizes` has the phits of each point's largest packet. A crossbar moves whole packets, one in at
+    least a cycle: a packet of one phit passes no sooner, whatever the speed-up is.
+    """
+    idle: dict[DocumentPath, list[Point]] = {}
+    for point, phits in sizes:
+        combined = point.spec["network"].get("switch", {}).get("combined_queued")
+        if phits == 1 and combined and combined.get("speedup", 1) > 1:
+            path = "network.switch.combined_queued.speedup"
+            idle.setdefault(experiment.origin(point.labels, path), []).append(point)
+    for place, points in idle.items():
+        message = "the speed-up does nothing: packets have one phit, which takes a cycle anyway"
+        where = f"in {len(points)} of {len(sizes)} points" if points[0].labels else ""
+        yield experiment.problem(place, message, note=where)

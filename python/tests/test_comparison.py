@@ -31,7 +31,7 @@ def test_dragonfly_and_hyperx_of_one_size() -> None:
     # All in one rack: a metre each, of copper.
     assert [each.metres for each in bills] == pytest.approx([each.cables for each in bills])
     assert [each.cost for each in bills] == pytest.approx([3.56 * each.cables for each in bills])
-    evidence = Evidence(SPEC, {}, {}, {}, BuiltEngine)
+    evidence = Evidence(SPEC, {}, {}, BuiltEngine)
     pair = {"what": "cost", "width": 4, "ports": 15, "floor": {"hosts_per_rack": 10_000}}
     (ratio,) = measure("cable_ratio", evidence, pair)
     assert ratio.mean == pytest.approx(bills[0].cables / bills[1].cables)
@@ -46,7 +46,7 @@ def test_dragonfly_and_fat_tree_of_one_size() -> None:
     ours, theirs = comparison.beside(4, 3, 16, _engine.topology, "fat_tree")
     assert theirs.parameters["children"] == [8, 8, 4]
     assert (ours.hosts, theirs.hosts) == (256, 256)
-    evidence = Evidence(SPEC, {}, {}, {}, BuiltEngine)
+    evidence = Evidence(SPEC, {}, {}, BuiltEngine)
     pair = {"what": "cables", "width": 4, "ports": 16, "over": "fat_tree"}
     (ratio,) = measure("cable_ratio", evidence, pair)
     # A host of the fat tree has its link, and one of each level above.

@@ -116,7 +116,7 @@ def run(document: Mapping[str, Any]) -> tuple[Study, list[Path]]:
 
 def evidence(paper: Paper) -> Evidence:
     """Evidence without runs, on the independent Dragonfly."""
-    return Evidence(paper.base, paper.values, paper.scales, {}, FakeEngine)
+    return Evidence(paper.base, paper.values, {}, FakeEngine)
 
 
 def test_documents_merge_base_item_and_scale(paper: Paper) -> None:
@@ -255,7 +255,6 @@ def test_missing_points_leave_a_claim_open(paper: Paper) -> None:
         ("vcs_needed", {"routing": "MIN"}, [2, 1]),
         ("acyclic", {"routing": "MIN"}, [1]),
         ("acyclic", {"routing": "VLB lgl"}, [0]),
-        ("statistics", {"scale": "quick"}, [2, 100, 200]),
         ("vc_buffers", {}, [180, 900]),
     ],
 )
@@ -275,8 +274,8 @@ def test_detours_through_source_or_destination_are_minimal(paper: Paper) -> None
 @pytest.mark.parametrize("h", [2, 3])
 def test_the_engine_is_wired_like_the_independent_dragonfly(h: int) -> None:
     spec = read_paper(ROOT / "thesis")
-    real = Evidence(spec.base, spec.values, spec.scales, {}, BuiltEngine)
-    ours = Evidence(spec.base, spec.values, spec.scales, {}, FakeEngine)
+    real = Evidence(spec.base, spec.values, {}, BuiltEngine)
+    ours = Evidence(spec.base, spec.values, {}, FakeEngine)
     wired, expected = (each.wiring(each.spec(h=h)) for each in (real, ours))
     assert wired.class_names == expected.class_names
     for name in ("router_of_host", "peer_router", "peer_port", "link_class"):

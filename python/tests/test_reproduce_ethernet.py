@@ -16,7 +16,7 @@ from deroute.reproduce.measures import call
 def evidence(frame: dict[str, list[Any]], **more: Any) -> Evidence:
     """Results of one experiment, `runs`, with these columns."""
     study = Study({}, pl.DataFrame(frame), [], "0", **more)
-    return Evidence({}, {}, {}, {"runs": study}, BuiltEngine)
+    return Evidence({}, {}, {"runs": study}, BuiltEngine)
 
 
 def measured(known: Evidence, measure: str, **keys: Any) -> list[float]:

@@ -105,7 +105,7 @@ def test_a_sample_of_the_claims_is_reproduced(
 
 def test_measures_of_single_routers() -> None:
     study = synthetic.study(("MIN", "PB"), ("ADVC",), (0.5,))
-    evidence = Evidence({}, {}, {}, {"runs": study}, BuiltEngine)
+    evidence = Evidence({}, {}, {"runs": study}, BuiltEngine)
     where = {"routing": "PB", "load": 0.5}
     along = {"of": "runs", "where": {"load": 0.5}, "axis": "routing", "router": 11}
     means = [value.mean for value in call("router_along", evidence, along)]
@@ -114,9 +114,7 @@ def test_measures_of_single_routers() -> None:
     assert least.mean == pytest.approx(0.4 * 0.5, rel=0.01)
     assert least.runs == 3
     assert 0 < least.ci95 < 0.05 * least.mean
-    one = Evidence(
-        {}, {}, {}, {"runs": synthetic.study(("PB",), ("ADVC",), (0.5,), (1,))}, BuiltEngine
-    )
+    one = Evidence({}, {}, {"runs": synthetic.study(("PB",), ("ADVC",), (0.5,), (1,))}, BuiltEngine)
     (latency,) = call("scalar", one, {"of": "runs", "where": where, "column": "latency.mean"})
     assert (latency.ci95, latency.runs) == (5.0, 1)
     share = {"of": "runs", "where": where, "kind": "minimal", "router": 3}
@@ -126,7 +124,7 @@ def test_measures_of_single_routers() -> None:
 
 def test_accepted_load_from_a_time_on() -> None:
     study = synthetic.study(("MIN", "PB"), ("UN",), (0.5,), series=True)
-    evidence = Evidence({}, {}, {}, {"runs": study}, BuiltEngine)
+    evidence = Evidence({}, {}, {"runs": study}, BuiltEngine)
 
     def load(from_us: float, **keys: Any) -> float:
         given = {"of": "runs", "where": {"routing": "MIN"}, "from_us": from_us}
@@ -140,7 +138,7 @@ def test_accepted_load_from_a_time_on() -> None:
     assert load(0.0, less={"routing": "PB"}) == pytest.approx(0.0)
     with pytest.raises(NotSettledError, match="after 100"):
         load(100.0)
-    bare = Evidence({}, {}, {}, {"runs": synthetic.study(("MIN",), ("UN",), (0.5,))}, BuiltEngine)
+    bare = Evidence({}, {}, {"runs": synthetic.study(("MIN",), ("UN",), (0.5,))}, BuiltEngine)
     with pytest.raises(NotSettledError, match="time series"):
         call("accepted_from", bare, {"of": "runs", "where": {}, "from_us": 0})
 
@@ -149,7 +147,7 @@ def test_classes_of_the_queuing_schemes() -> None:
     paper = read_paper(ROOT / "fat-tree")
     small = {"rlft": {"ports": 12, "stages": 3}}
     base = paper.base | {"network": paper.base["network"] | {"topology": small}}
-    evidence = Evidence(base, paper.values, {}, {}, BuiltEngine)
+    evidence = Evidence(base, paper.values, {}, BuiltEngine)
     # 432 hosts, 6 to a switch: host 200 is on switch 33 of 72 and in the second third.
     hosts = [0, 100, 302, 431]
 

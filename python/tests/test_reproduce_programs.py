@@ -30,7 +30,7 @@ def evidence(state: str = "completed") -> Evidence:
         "relative.slowdown": [1.0, 1.5, 2.0, 2.5, 2.0, 3.0, 4.0, 5.0],
     }
     study = Study({}, pl.DataFrame(frame), [], "0")
-    return Evidence({}, {}, {}, {"runs": study}, BuiltEngine)
+    return Evidence({}, {}, {"runs": study}, BuiltEngine)
 
 
 def mean_slowdowns(known: Evidence, **keys: Any) -> list[float]:

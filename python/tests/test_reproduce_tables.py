@@ -41,7 +41,7 @@ def study(missing: int = 0) -> Any:
 
 
 def evidence(given: Table, runs: Any) -> Evidence:
-    return Evidence({}, {}, {}, {"cells": runs}, BuiltEngine, {"cells": given})
+    return Evidence({}, {}, {"cells": runs}, BuiltEngine, {"cells": given})
 
 
 def test_cells_are_means_over_the_seeds_in_the_order_of_the_axes() -> None:

@@ -367,7 +367,7 @@ def test_drawings_are_the_same_every_time(topology: dict[str, Any], tmp_path: Pa
 
 
 def test_measures_of_claims() -> None:
-    evidence = Evidence(SPEC, {}, {}, {}, BuiltEngine)
+    evidence = Evidence(SPEC, {}, {}, BuiltEngine)
     for family, (hosts, _) in SIZES_64.items():
         (found,) = measure("largest_hosts", evidence, {"topology": family, "radix": 64})
         assert found.mean == hosts

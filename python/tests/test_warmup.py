@@ -1,4 +1,4 @@
-"""Warm-ups that are short beside what they are to cover, and those that are not."""
+"""Warnings: warm-ups that are short beside what they are to cover, and speed-ups without effect."""
 
 from __future__ import annotations
 
@@ -129,3 +129,14 @@ def test_papers_warm_up(folder: str) -> None:
             first = experiment.points[0]
             ramps = [(first, Footprint.of(first.canonical).ramp)]
             assert not list(short_warmups(experiment, ramps)), document["name"]
+
+
+def test_a_speed_up_that_no_packet_can_use_is_told(tmp_path: Path) -> None:
+    fast = EXPERIMENT.replace('pipeline = "90 ns"\n', 'pipeline = "90 ns"\nspeedup = 2\n')
+    fast = fast.replace("warmup = 1000", "warmup = 5000")
+    (told,) = warnings(fast.replace("packet_size = 10", "packet_size = 1"), tmp_path)
+    assert "base.network.switch.combined_queued.speedup: the speed-up does nothing" in told
+    assert "in 8 of 8 points" in told
+    assert warnings(fast.replace("packet_size = 10", "packet_size = 2"), tmp_path) == []
+    slow = fast.replace("speedup = 2", "speedup = 1")
+    assert warnings(slow.replace("packet_size = 10", "packet_size = 1"), tmp_path) == []

@@ -15,14 +15,14 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 /// Times that a checkpoint takes that lie between two of them, at the least.
 const SELDOM: u32 = 100;
 
-/// Memory in bytes: empty, flowing, saturated, at the most; phits of all messages, number of flows, the times of [`check`], and what was left to the engine.
+/// Memory in bytes: empty, flowing, saturated, at the most; phits of all messages, number of flows, phits of the largest packet, the times of [`check`], and what was left to the engine.
 type Known =
-    ((u64, u64, u64, Option<u64>), (u64, u64), Option<(u64, u64, u64)>, Vec<(String, u32)>);
+    ((u64, u64, u64, Option<u64>), (u64, u64, u64), Option<(u64, u64, u64)>, Vec<(String, u32)>);
 
 /// Builds the network of `spec` (JSON) without simulating it. Returns the bytes of memory that it
 /// takes at once, is likely to take while it keeps up and beyond saturation, and takes with every queue full
 /// (`None` if a queue is unlimited); the phits of
-/// all messages and the number of flows, where the spec fixes a warm-up, the cycles that it lasts, those of a round trip,
+/// all messages, the number of flows and the phits of the largest packet, where the spec fixes a warm-up, the cycles that it lasts, those of a round trip,
 /// and those in which a link fills the largest buffer, and the paths and values of what the spec leaves to the
 /// engine.
 #[pyfunction]
@@ -32,10 +32,10 @@ pub fn check(py: Python<'_>, spec: &str) -> PyResult<Known> {
     let worst_bytes = Some(footprint.worst_bytes).filter(|bytes| *bytes < u64::MAX);
     let times = simulation.ramp().map(|ramp| (ramp.warmup, ramp.round_trip, ramp.fill));
     let filled = simulation.filled().to_vec();
-    let Footprint { fixed_bytes, flowing_bytes, saturated_bytes, message_phits, flows, .. } =
-        footprint;
+    let Footprint { fixed_bytes, flowing_bytes, saturated_bytes, .. } = footprint;
+    let Footprint { message_phits, flows, packet_phits, .. } = footprint;
     let bytes = (fixed_bytes, flowing_bytes, saturated_bytes, worst_bytes);
-    Ok((bytes, (message_phits, flows), times, filled))
+    Ok((bytes, (message_phits, flows, packet_phits), times, filled))
 }
 
 /// Simulates `spec` (JSON) without holding the GIL. Returns the outcome's scalars as JSON and its

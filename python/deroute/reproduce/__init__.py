@@ -60,7 +60,7 @@ def reproduce_item(
         runs[name], drawn = run(document)
         figures += drawn
     tables = {table.of: table for table in item.tables}
-    evidence = Evidence(paper.base, paper.values, paper.scales, runs, engine, tables)
+    evidence = Evidence(paper.base, paper.values, runs, engine, tables)
     judgements = [_dated(judge(claim, evidence), scale, runs) for claim in item.claims]
     pages = [markdown(table, runs[table.of]) for table in item.tables]
     return ItemReport(item, judgements, figures, pages)

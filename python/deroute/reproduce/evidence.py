@@ -51,7 +51,6 @@ class Evidence:
 
     base: Mapping[str, Any]
     values: Mapping[str, Mapping[str, Mapping[str, Any]]]
-    scales: Mapping[str, Mapping[str, Any]]
     runs: Mapping[str, Study]
     #: Fetched when first needed, so that claims about runs work without it.
     engine: Callable[[], Engine]

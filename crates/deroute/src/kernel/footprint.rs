@@ -20,7 +20,7 @@ use super::hosts::{Entropies, Interface, Loaded, Receivers, ScaleUp, Streams, Wo
 use super::machines::{
     Choice, Ethernet, EthernetVoq, General, Plain, PlainEthernet, PlainLoaded, Voq,
 };
-use super::matching::islip_footprint;
+use super::matching::{islip_footprint, separable_footprint};
 use super::model::{Model, QueuePlan, pause_rows};
 use super::partition::Partition;
 use super::population::Population;
@@ -52,6 +52,8 @@ pub struct Footprint {
     pub message_phits: u64,
     /// Flows of the workload.
     pub flows: u64,
+    /// Phits of the largest packet.
+    pub packet_phits: u64,
 }
 
 /// The memory that a run of this model needs.
@@ -72,15 +74,14 @@ pub(crate) fn of(model: &Arc<Model>) -> Footprint {
         fixed.saturating_add(moving).saturating_add(growing(model))
     });
     let with = |there| fixed.saturating_add(likely(model, &all, parts, &there)).min(worst);
-    let message_phits = model.jobs.as_ref().map_or(0, |jobs| jobs.work().1);
-    let flows = model.jobs.as_ref().map_or(0, |jobs| jobs.flows());
     Footprint {
         fixed_bytes: fixed,
         flowing_bytes: with(Population::flowing(model, &all)),
         saturated_bytes: with(Population::saturated(model, &all)),
         worst_bytes: worst,
-        message_phits,
-        flows,
+        message_phits: model.jobs.as_ref().map_or(0, |jobs| jobs.work().1),
+        flows: model.jobs.as_ref().map_or(0, |jobs| jobs.flows()),
+        packet_phits: model.packet_sizes().1.into(),
     }
 }
 
@@ -113,8 +114,7 @@ fn stages(model: &Model, all: &Extent) -> u64 {
     let agents = all.routers * (model.routing.agent)(RouterId(0), 1).bytes() as u64;
     let matching = match model.voqs {
         true => islip_footprint(model) + all.routers / 8,
-        // Two sets of ports, and the outputs that are requested.
-        false => 2 * all.ports / 8 + bytes::<u32>(all.ports),
+        false => separable_footprint(model, all.ports),
     };
     let row = bytes::<u32>(all.ports);
     let rows = u64::from(model.most_vcs());

@@ -12,6 +12,7 @@ use super::matching::{Islip, Separable};
 use super::model::Model;
 use crate::ids::RouterId;
 use crate::routing::Watches;
+use crate::spec::Arbiter;
 
 /// Synthetic traffic, one queue a VC, and a routing that decides once by what it sees when it does.
 pub(crate) struct Plain;
@@ -131,6 +132,8 @@ impl Choice {
         let watches = reconsiders || queues || injections || blocked;
         let kept = record || model.lengths || model.shares() || model.times.congestion.is_some();
         let late = model.on_arrival || !model.shared_by.is_empty() || model.store_and_forward;
+        let arbiter = model.allocator.arbiter;
+        let late = late || matches!(arbiter, Arbiter::Random | Arbiter::LeastRecentlyServed);
         let loaded = model.loads_packets();
         let told = model.egress.notices.is_some() || model.entropy.is_some();
         let long = told || !model.jobs.as_ref().is_none_or(Light::holds);

@@ -186,7 +186,7 @@ pub struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     /// What stands in the spec of a network with so many classes of service.
-    pub(crate) fn of(network: &'a Network, service: u8) -> Self {
+    pub fn of(network: &'a Network, service: u8) -> Self {
         Self { queuing: &network.queuing, queues: &network.nic.queues, service }
     }
 }

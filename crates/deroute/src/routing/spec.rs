@@ -19,8 +19,8 @@ pub use super::python::Value;
 pub use super::qcn_switch::{EndpointRule, SourceProcessing};
 pub use super::switch_ar::{AdaptsAt, Aging, CongestionLevel};
 pub use super::table::Addressing;
-pub use super::ugal::{HopCount, QueueMetric};
-pub use super::up_adaptive::{Trigger, UpTies};
+pub use super::ugal::{HopCount, Information, QueueMetric};
+pub use super::up_adaptive::{Trigger, UpFull, UpTies};
 pub use super::up_oblivious::{Draw, When};
 
 /// Phase-A policy: which routers may be the intermediate one (thesis 2.3.2, Table 5-1). The name

@@ -1,17 +1,20 @@
-//! UGAL with local information (UGAL-L).
+//! UGAL with local information (UGAL-L), or with that of the group (UGAL-G).
 //!
 //! # What it does
 //! Draws Valiant's intermediate router, then takes the minimal path iff
 //! `Q_min * H_min <= Q_vlb * H_vlb + T`, with the queue lengths of the two first hops and the hops
 //! of the two paths.
 //!
+//! With `information = "global"`, `Q` is the queue of the global link through which a path leaves the group,
+//! whichever router has it: an ideal, because it is known at once.
+//!
 //! # Source
-//! Thesis 2.3.3, equation 2-1. `hops = "simple"`: the Dragonfly's short form `Q_min <= 2 * Q_vlb + T` (thesis
+//! Thesis 2.3.3, equation 2-1; UGAL-G: Kim et al., "Technology-driven, highly-scalable Dragonfly topology", ISCA 2008. `hops = "simple"`: the Dragonfly's short form `Q_min <= 2 * Q_vlb + T` (thesis
 //! 2.3.3; Jiang, Kim and Dally, ISCA 2009).
 //!
 //! # Parameters
 //! `phase_a` (default `lgl`), `own_group` (default true), `threshold` T in phits (default 0), `queue` (default: the VC that the packet would take),
-//! `hops` (default: those of the path), `redecide` (default false: the decision is taken once, when
+//! `hops` (default: those of the path), `information` (default `local`), `redecide` (default false: the decision is taken once, when
 //! the packet is first considered at the head of the injection queue), `vc_use`.
 //!
 //! # Deadlock freedom
@@ -37,10 +40,10 @@ use serde::{Deserialize, Serialize};
 
 use super::phase_a::{DetourPlan, Detours, Policy};
 use super::{
-    Fabric, Follows, Header, Hop, Injection, Ladder, Notification, Plan, Queue, RouterView,
-    Routing, ValiantPhase, VcNeed, Watches, follow,
+    Fabric, Follows, Header, Hop, Injection, Ladder, Message, Notification, Plan, Queue, Queues,
+    RouterView, Routing, ValiantPhase, VcNeed, Watches, follow,
 };
-use crate::ids::{Cycle, RouterId};
+use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::PathKind;
 use crate::spec::{SpecError, VcUse};
 use crate::state::state;
@@ -65,6 +68,9 @@ pub struct UgalSpec {
     pub queue: QueueMetric,
     /// What `H` counts. Default `path`.
     pub hops: HopCount,
+    /// Whose queues `Q` may be. Default `local`.
+    #[serde(skip_serializing_if = "Information::is_default")]
+    pub information: Information,
     /// Decide again in every cycle in which the packet waits at the head of the injection queue,
     /// as FOGSim does. Default `false`: decide once.
     pub redecide: bool,
@@ -84,6 +90,7 @@ impl Default for UgalSpec {
             threshold: 0,
             queue: QueueMetric::Vc,
             hops: HopCount::Path,
+            information: Information::Local,
             redecide: false,
             recompute: false,
             vc_use: VcUse::PathPosition,
@@ -117,6 +124,24 @@ pub enum HopCount {
     Simple,
 }
 
+/// Whose queues a source router knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Information {
+    /// Its own: `Q` is that of the first hop (UGAL-L).
+    #[default]
+    Local,
+    /// Those of all global links of its group, at once: `Q` is that of the global link through which the path leaves
+    /// the group, and that of the first hop where it stays inside (UGAL-G).
+    Global,
+}
+
+impl Information {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// UGAL, checked.
 #[derive(Clone)]
 pub(super) struct UgalPlan {
@@ -129,6 +154,16 @@ pub(super) struct UgalPlan {
 impl UgalPlan {
     /// `path` is where the parameters stand in the spec.
     pub(super) fn new(spec: &UgalSpec, fabric: &Fabric, path: &str) -> Result<Self, SpecError> {
+        let global = spec.information == Information::Global;
+        let refused = match fabric.topology.global_links() {
+            _ if !global => None,
+            0 => Some("no router of this network has global links"),
+            _ if path != "routing.ugal" => Some("only UGAL itself can know the queues of other routers"),
+            _ => None,
+        };
+        if let Some(refused) = refused {
+            return Err(SpecError::new(format!("{path}.information"), refused).choices(["local"]));
+        }
         let paths = (&spec.phase_a, spec.own_group, spec.restricted);
         let detours = DetourPlan::new(fabric, path, paths, [15, 50])?;
         let mut spec = spec.clone();
@@ -147,7 +182,11 @@ impl UgalPlan {
     pub(super) fn agent(&self, first: RouterId, count: u32) -> Ugal {
         let detours = self.detours.agent(first, count);
         let (topology, ladder) = (Arc::clone(&self.topology), self.ladder.clone());
-        Ugal { topology, ladder, spec: self.spec.clone(), detours }
+        let known = match self.spec.information {
+            Information::Local => 0,
+            Information::Global => topology.global_ports(first).len() * count as usize,
+        };
+        Ugal { topology, ladder, spec: self.spec.clone(), detours, first, known: vec![0; known] }
     }
 }
 
@@ -157,6 +196,9 @@ pub(super) struct Ugal {
     ladder: Ladder,
     spec: UgalSpec,
     detours: Detours,
+    first: RouterId,
+    /// Queues of the global ports of all routers, if they are known to others: `[router][port]`.
+    known: Vec<u32>,
 }
 
 /// Checks the parameters against the network.
@@ -221,6 +263,29 @@ impl Ugal {
         minimal
     }
 
+    /// Where the queues of a router's global ports are.
+    fn known(&self, router: RouterId) -> usize {
+        (router.0 - self.first.0) as usize * self.topology.global_ports(router).len()
+    }
+
+    /// `Q` of a path that begins with a hop and leads to a router.
+    fn queue(&self, view: &RouterView<'_>, hop: Hop, to: RouterId) -> u32 {
+        if !self.known.is_empty()
+            && let Some((owner, port)) = self.topology.minimal_global_port(view.router, to)
+        {
+            let first = self.topology.global_ports(owner).start;
+            return self.known[self.known(owner) + usize::from(port.0 - first)];
+        }
+        self.length(view.queues, hop.port, hop.vc)
+    }
+
+    fn length(&self, queues: &dyn Queues, port: PortId, vc: VcId) -> u32 {
+        match self.spec.queue {
+            QueueMetric::Port => queues.port(port),
+            QueueMetric::Vc => queues.lane(port, vc),
+        }
+    }
+
     /// Equation 2-1.
     fn prefers_minimal(
         &self,
@@ -230,11 +295,7 @@ impl Ugal {
         threshold: i32,
     ) -> bool {
         let at = view.router;
-        let queue = |hop: Hop| match self.spec.queue {
-            QueueMetric::Port => view.queues.port(hop.port),
-            QueueMetric::Vc => view.queues.lane(hop.port, hop.vc),
-        };
-        let waiting = queue(min);
+        let waiting = self.queue(view, min, to);
         let h_min = match self.spec.hops {
             // Whatever its hops are.
             _ if waiting == 0 => 0,
@@ -252,7 +313,7 @@ impl Ugal {
             HopCount::Simple => 2,
             _ => topology.distance(at, intermediate) + topology.distance(intermediate, to),
         };
-        excess <= weight(queue(vlb), h_vlb)
+        excess <= weight(self.queue(view, vlb, intermediate), h_vlb)
     }
 }
 
@@ -269,7 +330,16 @@ impl Routing for Ugal {
     }
 
     fn watches(&self) -> Watches {
-        Watches { reconsiders: self.spec.redecide, ..self.detours.watches() }
+        let queues = !self.known.is_empty();
+        Watches { reconsiders: self.spec.redecide, queues, ..self.detours.watches() }
+    }
+
+    fn queues_changed(&mut self, router: RouterId, queues: &dyn Queues, _: &mut Vec<Message>) {
+        let begin = self.known(router);
+        for (index, port) in self.topology.global_ports(router).enumerate() {
+            // A path leaves the group through the first VC of a global link.
+            self.known[begin + index] = self.length(queues, PortId(port), VcId(0));
+        }
     }
 
     fn injection(&mut self, queue: Queue, event: Injection, header: &Header) {
@@ -292,8 +362,8 @@ impl Routing for Ugal {
     }
 
     fn bytes(&self) -> usize {
-        self.detours.bytes()
+        self.detours.bytes() + self.known.len() * size_of::<u32>()
     }
 
-    state! { keep detours; leave topology, ladder, spec; }
+    state! { keep detours, known; leave topology, ladder, spec, first; }
 }

@@ -10,14 +10,15 @@
 //! - *among which ports* (`delta`): those whose number is that of the level's D-mod-K port modulo `delta`.
 //!
 //! Equal credits are decided by the order of the ports, from the first or from the D-mod-K port on, or at random
-//! (`ties`). Without restrictions it is the fully adaptive routing of fat trees, NoTH-*S-K.
+//! (`ties`). Where no port has the credits that it needs, a packet goes where D-mod-K goes, or anywhere (`full`).
+//! Without restrictions it is the fully adaptive routing of fat trees, NoTH-*S-K.
 //!
 //! # Source
 //! Rocher-Gonzalez et al. 4.2, 4.3 and Algorithm 1.
 //!
 //! # Parameters
 //! `trigger` (default `NoTH`), `stages` (default: all), `delta` (default 1: all ports), `low` (default
-//! 0.25), `high` (default 0.5), `ties` (default `mod-k`) and `redecide` (default false: decide once, when the
+//! 0.25), `high` (default 0.5), `ties` (default `mod-k`), `full` (default `mod-k`) and `redecide` (default false: decide once, when the
 //! packet becomes the head of its queue). `low` and `high` are shares of a queue's credits that are free. A
 //! queue is the buffer of the packet's VC at the other end of a link. With `redecide` a head that lost looks
 //! for the port with most credits anew. In the paper's switches a packet decides when it arrives:
@@ -64,6 +65,10 @@ pub struct UpAdaptiveSpec {
     pub high: f64,
     /// Which of several ports with most credits is taken. Default `mod-k`.
     pub ties: UpTies,
+    /// Which port is taken if none has the credits that it needs: with a trigger `low`, and otherwise any. Default
+    /// `mod-k`.
+    #[serde(skip_serializing_if = "UpFull::is_default")]
+    pub full: UpFull,
     /// Decide again in every cycle in which a head is blocked, in every switch. Default `false`.
     pub redecide: bool,
 }
@@ -81,6 +86,24 @@ pub enum UpTies {
     Random,
 }
 
+/// Which port a packet takes if none has the credits that it needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UpFull {
+    /// That of D-mod-K: all that is for the same hosts waits in one place.
+    #[default]
+    ModK,
+    /// Any of those that it may take, each with the same probability: as switches that count credits in units smaller
+    /// than a packet, which hardly ever have none.
+    Random,
+}
+
+impl UpFull {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl Default for UpAdaptiveSpec {
     fn default() -> Self {
         Self {
@@ -90,6 +113,7 @@ impl Default for UpAdaptiveSpec {
             low: 0.25,
             high: 0.5,
             ties: UpTies::ModK,
+            full: UpFull::ModK,
             redecide: false,
         }
     }
@@ -123,6 +147,7 @@ struct Adaptive {
     trigger: Trigger,
     delta: u32,
     ties: UpTies,
+    full: UpFull,
     redecide: bool,
     stages: Vec<Stage>,
     /// 2TH: queues that were below `low` and have not been at `high` since; `[router][port][class]`.
@@ -133,6 +158,29 @@ struct Adaptive {
 }
 
 impl Adaptive {
+    /// The first port that may be taken, and how many there are, each `delta` after the one before.
+    #[inline]
+    fn candidates(&self, share: u32, ups: u32) -> (u32, u32) {
+        let first = if self.delta == 1 { 0 } else { share % self.delta };
+        (first, (ups - first).div_ceil(self.delta))
+    }
+
+    /// The candidate with most credits, if it has more than `least`; otherwise the one for packets without.
+    #[inline]
+    fn best_or_full(&self, tree: &Tree, view: &mut RouterView<'_>, rise: Rise, least: f64) -> u32 {
+        if let Some(best) = self.best(tree, view, rise, least) {
+            return best;
+        }
+        let share = tree.share(rise.level, rise.host);
+        match self.full {
+            UpFull::ModK => share,
+            UpFull::Random => {
+                let (first, candidates) = self.candidates(share, rise.ups);
+                first + self.delta * view.rng.below(candidates)
+            }
+        }
+    }
+
     /// The candidate with most credits, if it has more than `least`.
     #[inline]
     fn best(&self, tree: &Tree, view: &mut RouterView<'_>, rise: Rise, least: f64) -> Option<u32> {
@@ -140,8 +188,7 @@ impl Adaptive {
         let random = self.ties == UpTies::Random;
         let (mut best, mut most, mut ties) = (None, least, 0);
         let share = tree.share(rise.level, rise.host);
-        let first = if self.delta == 1 { 0 } else { share % self.delta };
-        let candidates = (rise.ups - first).div_ceil(self.delta);
+        let (first, candidates) = self.candidates(share, rise.ups);
         let mut n = if self.ties == UpTies::ModK { share } else { first };
         for _ in 0..candidates {
             let credits = credits(tree, view, rise.level, n, stage.buffer);
@@ -184,7 +231,7 @@ fn credits(tree: &Tree, view: &RouterView<'_>, level: usize, n: u32, buffer: u32
 }
 
 impl State for Adaptive {
-    state! { keep flags; leave trigger, delta, ties, redecide, stages, first, strides; }
+    state! { keep flags; leave trigger, delta, ties, full, redecide, stages, first, strides; }
 }
 
 impl Climb for Adaptive {
@@ -202,13 +249,13 @@ impl Climb for Adaptive {
             return fixed;
         }
         if self.trigger == Trigger::NoTh {
-            return self.best(tree, view, rise, 0.0).unwrap_or(fixed);
+            return self.best_or_full(tree, view, rise, 0.0);
         }
         let free = credits(tree, view, rise.level, fixed, stage.buffer);
         if !self.triggered(view, stage, fixed, free) {
             return fixed;
         }
-        self.best(tree, view, rise, stage.low).unwrap_or(fixed)
+        self.best_or_full(tree, view, rise, stage.low)
     }
 
     fn redecides(&self) -> bool {
@@ -227,7 +274,7 @@ impl Climb for Adaptive {
 /// from which nothing leads up.
 pub fn plan(spec: &UpAdaptiveSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     check(spec, fabric)?;
-    let UpAdaptiveSpec { trigger, delta, low, high, ties, redecide, .. } = *spec;
+    let UpAdaptiveSpec { trigger, delta, low, high, ties, full, redecide, .. } = *spec;
     let stage = |(level, &buffer): (usize, &u32)| Stage {
         adapts: spec.stages.as_ref().is_none_or(|list| list.contains(&(level as u32 + 1))),
         buffer,
@@ -242,7 +289,7 @@ pub fn plan(spec: &UpAdaptiveSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
         let flags = if trigger == Trigger::TwoTh { count as usize * strides[0] } else { 0 };
         let flags = vec![false; flags];
         let stages = stages.clone();
-        Adaptive { trigger, delta, ties, redecide, stages, flags, first, strides }
+        Adaptive { trigger, delta, ties, full, redecide, stages, flags, first, strides }
     })
 }
 

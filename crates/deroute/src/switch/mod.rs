@@ -14,6 +14,7 @@ pub use crossbar::Crossbar;
 
 use crate::catalogue::catalogue;
 use crate::ids::Cycle;
+use crate::rng::mix;
 use crate::spec::{Allocator, Quantity, Routed, Scale, SpecError, holds};
 
 /// A switch in numbers.
@@ -130,4 +131,12 @@ catalogue! {
     OutputQueued => output_queued::OutputQueuedSpec,
     /// Input-buffered output-queued: as output-queued, but packets keep their memory in the input buffer.
     InputBufferedOutputQueued => input_buffered_output_queued::InputBufferedOutputQueuedSpec,
+}
+
+/// The rank of one that asks an arbiter which goes by lot, in one cycle of a run with a seed: the lowest goes first.
+/// The arbiter is that of an input (`true`) or output port of a router, and asked by a VC or an input port.
+pub fn lot(seed: u64, now: Cycle, (router, input): (u32, bool), (port, who): (u16, u16)) -> u32 {
+    let asks = u64::from(port) << 16 | u64::from(who);
+    let arbiter = u64::from(router) << 33 | u64::from(input) << 32;
+    (mix(mix(seed ^ mix(now.into())) ^ arbiter ^ asks) >> 32) as u32
 }

@@ -51,6 +51,11 @@ pub enum Arbiter {
     RoundRobin,
     /// The packet that was generated first wins; ties go round-robin.
     Age,
+    /// One that asks, by lot, each as likely as the others.
+    Random,
+    /// The one that has waited longest since it was last served (FOGSim's default). The list of an input moves when its
+    /// `pointer` does.
+    LeastRecentlyServed,
 }
 
 /// When a round-robin input pointer moves past its choice.

@@ -1,4 +1,4 @@
-"""Measures over the method itself: what a scale prescribes, and the units of the base spec."""
+"""Measures over the units of the base spec."""
 
 from __future__ import annotations
 
@@ -7,13 +7,6 @@ from deroute.reproduce.evidence import Evidence
 from deroute.reproduce.paper import PaperError
 
 _BYTES = {"B": 1, "KB": 1000}
-
-
-def statistics(evidence: Evidence, scale: str) -> list[Estimate]:
-    """Seeds, warm-up cycles and measured cycles of a scale."""
-    size = evidence.scales[scale]
-    cycles = (size["set"]["run.warmup"], size["set"]["run.measure"])
-    return [Estimate(float(value)) for value in (len(size["seeds"]), *cycles)]
 
 
 def vc_buffers(evidence: Evidence) -> list[Estimate]:
@@ -48,4 +41,4 @@ def _bytes(text: str) -> float:
     return float(number) * _BYTES[unit]
 
 
-MEASURES = (statistics, vc_buffers, buffers_over_round_trips)
+MEASURES = (vc_buffers, buffers_over_round_trips)

@@ -2,7 +2,8 @@
 
 mod islip;
 mod on_arrival;
+mod precedence;
 mod separable;
 
 pub(crate) use islip::{Islip, footprint as islip_footprint};
-pub(crate) use separable::Separable;
+pub(crate) use separable::{Separable, footprint as separable_footprint};

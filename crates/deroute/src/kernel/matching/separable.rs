@@ -1,6 +1,7 @@
 //! Input-first separable allocation: rounds of input and output arbitration.
 
 use super::on_arrival::OnArrival;
+use super::precedence::{self, Precedence, requesting};
 use crate::ids::Cycle;
 use crate::kernel::books::Books;
 use crate::kernel::control::Control;
@@ -14,7 +15,7 @@ use crate::kernel::datapath::room;
 use crate::kernel::machine::{Datapath, Egress, Machine, Matching};
 use crate::kernel::model::Model;
 use crate::routing::{Injection, Watches};
-use crate::spec::{Arbiter, Pointer};
+use crate::spec::Pointer;
 use crate::switch::Crossbar;
 use serde::{Deserialize, Serialize};
 use std::hint::select_unpredictable;
@@ -36,7 +37,7 @@ pub(crate) struct Separable {
 /// What has been requested in a round.
 #[derive(Serialize, Deserialize)]
 struct Requests {
-    by_age: bool,
+    precedence: Precedence,
     /// Heads that do not reconsider keep what they have decided: none takes the VC that is emptiest, or waits for its
     /// tail.
     plain: bool,
@@ -159,9 +160,12 @@ impl<M: Machine<Matching = Self>> Matching<M> for Separable {
 
     fn new(model: &Model, core: &Core) -> Self {
         let ports = core.inputs.len();
+        let precedence = Precedence::new(model, core);
         let requests = Requests {
-            by_age: model.allocator.arbiter == Arbiter::Age,
-            plain: model.shared_by.is_empty() && !model.store_and_forward,
+            plain: precedence.goes_round()
+                && model.shared_by.is_empty()
+                && !model.store_and_forward,
+            precedence,
             credit_blocked: PortSet::new(ports),
             requested: Requested::new(core.outputs.iter().map(|output| output.leads_to)),
             retrying: Vec::new(),
@@ -311,6 +315,9 @@ impl Requests {
     #[inline(always)]
     fn ask<M: Machine>(&mut self, path: &mut Datapath<M>, (port, vc): (u32, u8), out: u32) {
         let Core { inputs, outputs, model, .. } = &mut path.core;
+        if !M::ROUTE_FIXED {
+            self.precedence.requested(model, port, vc);
+        }
         let (input, output) = (&mut inputs[port as usize], &mut outputs[out as usize]);
         ask((port, input, vc), (out, output), &mut self.requested, model);
     }
@@ -343,19 +350,18 @@ impl Requests {
         let (pointer, queues) = (u32::from(input.pointer), input.queues);
         // VCs from the pointer on, then those before it.
         let mut turn = input.occupied.rotate_right(pointer);
-        let mut best: Option<(Cycle, (u8, u32))> = None;
+        let mut best: Option<(u32, (u8, u32))> = None;
         while turn != 0 {
             let vc = (turn.trailing_zeros() + pointer) & 63;
             turn &= turn - 1;
             let Some(out) = self.ready(path, port, queues + vc, wakeup_at) else { continue };
             let chosen = (vc as u8, out);
-            if !self.by_age {
+            if self.precedence.goes_round() {
                 return Some(chosen);
             }
-            let Core { pool, queues: all, .. } = &path.core;
-            let age = pool[all[(queues + vc) as usize].head].packet.generated;
-            if best.is_none_or(|(oldest, _)| age < oldest) {
-                best = Some((age, chosen));
+            let rank = self.precedence.rank_of_vc(&path.core, port, vc as u8);
+            if best.is_none_or(|(first, _)| rank < first) {
+                best = Some((rank, chosen));
             }
         }
         best.map(|(_, chosen)| chosen)
@@ -429,8 +435,11 @@ impl Requests {
             self.grant_all(path, out, first);
             return;
         }
-        let winner = if contested { pick(&path.core, out, first) } else { first };
+        let winner = if contested { self.precedence.pick(&path.core, out, first) } else { first };
         path.commit_grant((winner, out), None, true);
+        if !M::ROUTE_FIXED {
+            self.precedence.granted(&path.core, out, winner);
+        }
         if contested {
             self.turn_down(path, (out, first), winner);
         }
@@ -487,6 +496,13 @@ impl Requests {
     }
 }
 
+/// Bytes of [`Separable::new`] for so many ports.
+pub(crate) fn footprint(model: &Model, ports: u64) -> u64 {
+    let sets = 2 * ports / 8;
+    let requested = ports * size_of::<u32>() as u64;
+    sets + requested + precedence::footprint(model, ports)
+}
+
 /// Are the heads of an input routed every time that they are considered?
 #[inline(always)]
 fn reconsidered<M: Machine>(path: &Datapath<M>, input: usize) -> bool {
@@ -508,35 +524,4 @@ fn whole_from<M: Machine>(path: &Datapath<M>, input: usize, queue: usize) -> Opt
     let slot = &core.pool[core.queues[queue].head];
     let whole = slot.arrival + u32::from(slot.packet.size) * core.period(input as u32);
     (whole > core.now).then_some(whole)
-}
-
-/// The queue whose head an input port has requested an output for.
-#[inline]
-fn requesting(core: &Core, port: u32) -> usize {
-    let input = &core.inputs[port as usize];
-    input.queues as usize + usize::from(input.requested_vc)
-}
-
-/// The requester with the highest priority: transit first if so asked, then age if so asked,
-/// then the first one from the pointer on.
-fn pick(core: &Core, out: u32, first: u32) -> u32 {
-    let allocator = &core.model.allocator;
-    let pointer = core.outputs[out as usize].pointer;
-    let from = core.inputs[first as usize].base + u32::from(pointer);
-    let (mut best, mut winner) = (u64::MAX, first);
-    let mut port = first;
-    while port != NONE {
-        let input = &core.inputs[port as usize];
-        let yields = allocator.transit_priority && input.kind == PortKind::Host;
-        let age = match allocator.arbiter {
-            Arbiter::RoundRobin => 0,
-            Arbiter::Age => core.pool[core.queues[requesting(core, port)].head].packet.generated,
-        };
-        // Those before the pointer are beyond all that are not.
-        let turn = port.wrapping_sub(from) as u16;
-        let rank = u64::from(yields) << 48 | u64::from(age) << 16 | u64::from(turn);
-        (best, winner) = if rank < best { (rank, port) } else { (best, winner) };
-        port = input.next_request;
-    }
-    winner
 }

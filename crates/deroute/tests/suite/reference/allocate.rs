@@ -3,10 +3,11 @@
 use deroute::ids::{PortId, RouterId, VcId};
 use deroute::routing::{Injection, Queue, Queues, RouterView, ValiantPhase};
 use deroute::spec::{Arbiter, Pointer};
+use deroute::switch::lot;
 use deroute::topology::Peer;
 
 use super::queues::Queued;
-use super::switch::{Lane, Waiting, Wish};
+use super::switch::{Input, Lane, Output, Waiting, Wish};
 use super::{Model, Packet, Parcel};
 
 /// An input port asks for an output.
@@ -16,6 +17,25 @@ struct Request {
     vc: usize,
     output: usize,
     generated: u32,
+}
+
+/// How many were served less recently.
+fn place(served: &[usize], who: usize) -> usize {
+    served.iter().position(|one| *one == who).expect("one that may ask")
+}
+
+/// Is served, and goes last from now on.
+fn go_last(served: &mut Vec<usize>, who: usize) {
+    served.retain(|one| *one != who);
+    served.push(who);
+}
+
+impl Input {
+    /// The arbiter of the port is done with a VC.
+    fn serve(&mut self, vc: usize) {
+        self.pointer = (vc + 1) % self.lanes.len();
+        go_last(&mut self.served, vc);
+    }
 }
 
 impl Model {
@@ -108,7 +128,7 @@ impl Model {
         }
         let vcs = self.routers[router].inputs[port].lanes.len();
         let pointer = self.routers[router].inputs[port].pointer;
-        let mut best: Option<Request> = None;
+        let mut best: Option<(usize, Request)> = None;
         for vc in (0..vcs).map(|offset| (pointer + offset) % vcs) {
             let Some((packet, wish)) = self.consider(router, port, vc) else { continue };
             if !self.ready(router, (port, vc), packet, wish) {
@@ -116,19 +136,27 @@ impl Model {
             }
             let generated = self.packets[packet].generated;
             let request = Request { input: port, vc, output: wish.port, generated };
-            match self.net.allocator.arbiter {
+            let rank = match self.net.allocator.arbiter {
                 Arbiter::RoundRobin => {
-                    best = Some(request);
+                    best = Some((0, request));
                     break;
                 }
-                Arbiter::Age if best.is_none_or(|b| generated < b.generated) => {
-                    best = Some(request);
+                Arbiter::Age => generated as usize,
+                Arbiter::Random => {
+                    let arbiter = (router as u32, true);
+                    lot(self.net.seed, self.now, arbiter, (port as u16, vc as u16)) as usize
                 }
-                Arbiter::Age => {}
+                Arbiter::LeastRecentlyServed => {
+                    place(&self.routers[router].inputs[port].served, vc)
+                }
+            };
+            if best.is_none_or(|(first, _)| rank < first) {
+                best = Some((rank, request));
             }
         }
+        let best = best.map(|(_, request)| request);
         if let (Some(request), Pointer::OnRequest) = (best, self.net.allocator.pointer) {
-            self.routers[router].inputs[port].pointer = (request.vc + 1) % vcs;
+            self.routers[router].inputs[port].serve(request.vc);
         }
         best
     }
@@ -222,14 +250,19 @@ impl Model {
         let pointer = self.routers[router].outputs[output].pointer;
         let allocator = &self.net.allocator;
         let peers = &self.routers[router].peers;
+        let served = &self.routers[router].outputs[output].served;
         rivals.sort_by_key(|rival| {
             let host = matches!(peers[rival.input], Peer::Host(_));
-            let aged = allocator.arbiter == Arbiter::Age;
-            (
-                allocator.transit_priority && host,
-                if aged { rival.generated } else { 0 },
-                (rival.input + ports - pointer) % ports,
-            )
+            let rank = match allocator.arbiter {
+                Arbiter::RoundRobin => 0,
+                Arbiter::Age => rival.generated as usize,
+                Arbiter::Random => {
+                    let asks = (output as u16, rival.input as u16);
+                    lot(self.net.seed, self.now, (router as u32, false), asks) as usize
+                }
+                Arbiter::LeastRecentlyServed => place(served, rival.input),
+            };
+            (allocator.transit_priority && host, rank, (rival.input + ports - pointer) % ports)
         });
         let mut losers = Vec::new();
         for (rank, rival) in rivals.into_iter().enumerate() {
@@ -242,10 +275,11 @@ impl Model {
             if wins {
                 self.grant(router, (rival.input, rival.vc, 0), wish);
                 let here = &mut self.routers[router];
-                here.outputs[output].pointer = (rival.input + 1) % ports;
+                let Output { pointer, served, .. } = &mut here.outputs[output];
+                *pointer = (rival.input + 1) % ports;
+                go_last(served, rival.input);
                 if self.net.allocator.pointer == Pointer::OnGrant {
-                    let input = &mut here.inputs[rival.input];
-                    input.pointer = (rival.vc + 1) % input.lanes.len();
+                    here.inputs[rival.input].serve(rival.vc);
                 }
             } else {
                 losers.push(rival.input);

@@ -17,6 +17,7 @@ use super::links::{Links, classes, period};
 /// The spec in numbers.
 pub(super) struct Resolved {
     pub(super) topology: Arc<dyn Topology>,
+    pub(super) seed: u64,
     pub(super) links: Links,
     pub(super) plan: Plan,
     pub(super) flows: Flows,
@@ -73,8 +74,7 @@ impl Resolved {
             Fabric { topology: wiring, latency, vcs, buffers, classes: 1, queues: 1, scale };
         let planner = |fabric: &Fabric| routing::build(&spec.routing, fabric);
         let service = spec.network.classes.as_ref().map_or(1, |classes| classes.count);
-        let (queuing, queues) = (&spec.network.queuing, &spec.network.nic.queues);
-        let asked = Asked { queuing, queues, service };
+        let asked = Asked::of(&spec.network, service);
         let (flows, plan) = queuing::plan(asked, fabric, &planner).expect("a possible routing");
         let escapes = (plan.agent)(RouterId(0), 1).escape().is_some();
         let need = |name: &&str| plan.vcs.iter().find(|need| need.class == *name);
@@ -106,6 +106,7 @@ impl Resolved {
         let links = Links::new(spec, &*topology, &flows, (classes, &scale, packets.into()));
         let mut resolved = Self {
             topology,
+            seed: spec.run.seed,
             links,
             plan,
             flows,

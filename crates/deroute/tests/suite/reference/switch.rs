@@ -60,6 +60,8 @@ struct Crossing {
 pub(super) struct Input {
     pub(super) lanes: Vec<Lane>,
     pub(super) pointer: usize,
+    /// VCs, the one first that was served least recently.
+    pub(super) served: Vec<usize>,
     /// With virtual output queues: the VC that comes first, for each output.
     pub(super) turns: Vec<usize>,
     crossing: Option<Crossing>,
@@ -90,6 +92,8 @@ pub(super) struct Departed {
 
 pub(super) struct Output {
     pub(super) pointer: usize,
+    /// Inputs, the one first that was served least recently.
+    pub(super) served: Vec<usize>,
     pub(super) credits: Vec<u32>,
     pub(super) wire: Wire,
     pub(super) departed: Vec<Departed>,
@@ -117,6 +121,7 @@ impl Router {
             losses: Stream::new(seed, Owner::Messages(id, PortId(port as u16))),
             lanes: (0..vcs(peer)).map(|_| Lane::default()).collect(),
             pointer: 0,
+            served: (0..vcs(peer)).collect(),
             turns: vec![0; usize::from(ports)],
             crossing: None,
         };
@@ -139,6 +144,7 @@ impl Router {
         };
         let output = |(port, peer): (usize, &Peer)| Output {
             pointer: 0,
+            served: (0..usize::from(ports)).collect(),
             credits: match net.links.class(peer) {
                 Some(class) => vec![class.buffer + class.shared; vcs(peer)],
                 None => Vec::new(),

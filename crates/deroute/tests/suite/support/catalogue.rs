@@ -1,7 +1,7 @@
 //! Every routing, pattern, injection and packet size that a spec can ask for, with its variants.
 
 /// Routing algorithms, as TOML values.
-pub const ROUTINGS: [&str; 43] = [
+pub const ROUTINGS: [&str; 45] = [
     "{ minimal = {} }",
     "{ valiant = {} }",
     "{ valiant = { own_group = false } }",
@@ -57,6 +57,8 @@ pub const ROUTINGS: [&str; 43] = [
     "{ mar_bp = { paused = 'credits' } }",
     "{ mar_bp = { paused = 'credits', redecide = true, vc_use = 'compact' } }",
     "{ piggyback = { flag_threshold = 2, flags = 'vc', broadcast = 1, ugal = { hops = 'simple' } } }",
+    "{ ugal = { information = 'global' } }",
+    "{ ugal = { information = 'global', queue = 'port', threshold = 8, redecide = true } }",
 ];
 
 /// Patterns that need groups, as TOML values.
@@ -142,7 +144,7 @@ pub const INJECTIONS: [&str; 4] = [
 /// Switches that hold packets of 16 phits, as TOML values. Those with a small output buffer, or a
 /// pipeline that is longer or shorter than a packet, are the delicate ones. Routings that decide again
 /// refuse those that route on arrival: see [`super::switch`].
-pub const SWITCHES: [&str; 21] = [
+pub const SWITCHES: [&str; 23] = [
     "{ input_queued = {} }",
     "{ input_queued = { pipeline = 1, allocator = { iterations = 1, pointer = 'on-request' } } }",
     "{ input_queued = { pipeline = 10, allocator = { arbiter = 'age' } } }",
@@ -170,6 +172,9 @@ pub const SWITCHES: [&str; 21] = [
     "{ virtual_output_queued = {} }",
     "{ virtual_output_queued = { pipeline = 3, iterations = 2 } }",
     "{ virtual_output_queued = { pipeline = 90, iterations = 4 } }",
+    "{ combined_queued = { speedup = 2, pipeline = 3, output_buffer = 40, \
+       allocator = { arbiter = 'least-recently-served', iterations = 3, transit_priority = true } } }",
+    "{ input_queued = { pipeline = 2, allocator = { arbiter = 'random', pointer = 'on-grant' } } }",
 ];
 
 /// Switches in which packets keep the memory of their input until they leave, as TOML values.
@@ -293,7 +298,7 @@ pub const TREES: [&str; 9] = [
 ];
 
 /// Routings of a fat tree.
-pub const TREE_ROUTINGS: [&str; 20] = [
+pub const TREE_ROUTINGS: [&str; 21] = [
     "{ minimal = {} }",
     "{ mod_k = {} }",
     "{ mod_k = { of = 'source' } }",
@@ -314,6 +319,7 @@ pub const TREE_ROUTINGS: [&str; 20] = [
     "{ up_adaptive = { trigger = '2TH', stages = [1], delta = 2, low = 0.7, high = 1.0 } }",
     "{ mar_bp = { paused = 'credits' } }",
     "{ mar_bp = { paused = 'credits', alternatives = 'minimal', redecide = true } }",
+    "{ up_adaptive = { full = 'random', delta = 2 } }",
 ];
 
 /// A network, as a TOML value of `network.topology`, and forwarding tables for it.
