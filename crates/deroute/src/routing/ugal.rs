@@ -158,7 +158,9 @@ impl UgalPlan {
         let refused = match fabric.topology.global_links() {
             _ if !global => None,
             0 => Some("no router of this network has global links"),
-            _ if path != "routing.ugal" => Some("only UGAL itself can know the queues of other routers"),
+            _ if path != "routing.ugal" => {
+                Some("only UGAL itself can know the queues of other routers")
+            }
             _ => None,
         };
         if let Some(refused) = refused {
