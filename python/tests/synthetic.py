@@ -180,15 +180,16 @@ def _rates(load: float) -> RateSeries:
     samples = np.arange(50)
     tooth = 1 - load * (samples % 10) / 20
     flows = np.array([(0, -1), (0, 3)], dtype=np.int64)
-    return RateSeries(-100, 10, flows, np.stack([tooth, np.ones(50)], axis=1))
+    rates = np.stack([tooth, np.ones(50)], axis=1)
+    return RateSeries(-100, 10, flows, rates, 600 * rates)
 
 
 def _pauses() -> PauseSeries:
     """Two hosts and a link between routers, which loses packets."""
     rows = [
-        (-1, -1, 0, 0, 0, 0, 2, 10, 5, 4_000, 900, 100, 0, 0),
-        (-1, -1, 1, 0, 1, 0, 2, 0, 0, 0, 90, 0, 0, 0),
-        (0, 1, 1, 1, -1, 0, 0, 8, 4, 9_000, 1000, 200, 3, 30),
+        (-1, -1, 0, 0, 0, 0, 2, 10, 5, 4_000, 900, 100, 0, 0, 0),
+        (-1, -1, 1, 0, 1, 0, 2, 0, 0, 0, 90, 0, 0, 0, 0),
+        (0, 1, 1, 1, -1, 0, 0, 8, 4, 9_000, 1000, 200, 3, 30, 2),
     ]
     # Of 10 cycles: a host is silent in every other one, one never is, a link always is.
     bins = np.arange(50)
