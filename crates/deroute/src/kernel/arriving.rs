@@ -27,7 +27,7 @@ impl<M: Machine> Datapath<M> {
             left.packet.header = Header::new(left.packet.header.destination);
             left.packet.size = left.packet.size.min(header);
             left.to = BufferId::new(input, vc);
-            core.collector.again.trimmed += 1;
+            core.collector.retransmission.trimmed += 1;
             core.collector.notices.sent += 1;
             if control.arrive(core, left.to, left.packet.size) {
                 return Some(left);

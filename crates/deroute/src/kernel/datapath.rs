@@ -340,7 +340,7 @@ impl<M: Machine> Datapath<M> {
                 host.accepted += u32::from(sample.size);
             }
         });
-        collector.again.duplicates += u64::from(!new);
+        collector.retransmission.duplicates += u64::from(!new);
     }
 
     /// Does a head that has been routed lack credits?

@@ -4,7 +4,7 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use super::again::AgainRecord;
+use super::retransmission::RetransmissionRecord;
 use super::{PathKind, histogram};
 use crate::ids::Cycle;
 
@@ -165,7 +165,7 @@ pub(crate) struct Collector {
     pub(crate) hops: u64,
     pub(crate) marked: u64,
     pub(crate) notices: Notices,
-    pub(crate) again: AgainRecord,
+    pub(crate) retransmission: RetransmissionRecord,
     pub(crate) min: u32,
     pub(crate) max: u32,
     #[serde(with = "histogram")]
@@ -199,7 +199,7 @@ impl Collector {
             hops: 0,
             marked: 0,
             notices: Notices::default(),
-            again: AgainRecord::default(),
+            retransmission: RetransmissionRecord::default(),
             min: u32::MAX,
             max: 0,
             histogram: histogram::new(),
@@ -243,7 +243,7 @@ impl Collector {
         self.lost = before.lost;
         self.grants = before.grants;
         self.notices = before.notices;
-        self.again = before.again;
+        self.retransmission = before.retransmission;
     }
 
     /// Sums over all batches.
@@ -331,7 +331,7 @@ impl Collector {
         self.notices.sent += other.notices.sent;
         self.notices.received += other.notices.received;
         self.notices.lost += other.notices.lost;
-        self.again.add(&other.again);
+        self.retransmission.add(&other.retransmission);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         let same_bounds = self.histogram.add(&other.histogram);

@@ -1,6 +1,5 @@
 //! What is measured.
 
-pub(crate) mod again;
 pub(crate) mod collect;
 pub(crate) mod entropies;
 pub(crate) mod histogram;
@@ -9,6 +8,7 @@ pub(crate) mod marks;
 pub(crate) mod messages;
 pub(crate) mod notices;
 pub(crate) mod order;
+pub(crate) mod retransmission;
 pub(crate) mod retry;
 pub(crate) mod spectrum;
 pub(crate) mod streams;

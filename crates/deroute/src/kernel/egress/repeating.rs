@@ -60,7 +60,7 @@ impl Pacing {
             if let Some(place) = place {
                 let word = core.pool[place].packet.host_word;
                 core.pool.remove(place);
-                core.collector.again.spared += 1;
+                core.collector.retransmission.spared += 1;
                 hosts.cargo_mut().map(|cargo| cargo.remove(word));
             }
         }
@@ -98,7 +98,7 @@ impl Pacing {
         while let Some((left, number)) = self.again_of(at).and_then(|again| again.oldest())
             && after(left, timeout) <= core.now
         {
-            core.collector.again.late += 1;
+            core.collector.retransmission.timeouts += 1;
             lost = true;
             self.lose(core, (queues, &mut *hosts), at, (number, left), true);
         }
@@ -145,7 +145,7 @@ impl Pacing {
         queues.note(core, place, vc, None);
         core.pool[place].packet.header.position = injection;
         again.repeat(number, place);
-        core.collector.again.resent += 1;
+        core.collector.retransmission.resent += 1;
         flow.sent = flow.sent.wrapping_sub(packet.size.into());
         let before = (flow.limit.rate(), flow.limit.window());
         let under_way = f64::from(flow.under_way());

@@ -165,7 +165,7 @@ impl Receivers {
                 size: plan.size,
             };
             collector.notices.sent += 1;
-            collector.again.asked += u64::from(matches!(told, Told::Missing { .. }));
+            collector.retransmission.nacks += u64::from(matches!(told, Told::Missing { .. }));
             entering.push((packet, BufferId::new(own.port, plan.class * model.egress.schemes)));
         }
     }

@@ -10,8 +10,8 @@ use crate::kernel::core::packet::Flight;
 use crate::kernel::core::ports::{Input, PortKind};
 use crate::kernel::inspect::{Inspect, Network};
 use crate::kernel::machine::Departing;
-use crate::probe::again::AgainRecord;
 use crate::probe::collect::Notices;
+use crate::probe::retransmission::RetransmissionRecord;
 use crate::topology::Peer;
 
 /// Every packet generated was delivered or is somewhere.
@@ -38,8 +38,8 @@ pub(crate) fn conservation(network: &Network<'_>) -> Result<(), RunError> {
             return Err(RunError::Invariant(format!("the cargo of {cargo} of {live} packets")));
         }
     }
-    let again = |count: fn(&AgainRecord) -> u64| -> u64 {
-        network.cores().map(|core| count(&core.collector.again)).sum()
+    let again = |count: fn(&RetransmissionRecord) -> u64| -> u64 {
+        network.cores().map(|core| count(&core.collector.retransmission)).sum()
     };
     let (resent, trimmed) = (again(|all| all.resent - all.spared), again(|all| all.trimmed));
     let from = generated + resent + sent + leaving;

@@ -324,7 +324,7 @@ impl<M: Machine> Running<M> {
         let collectors = || self.partitions.iter().map(|own| &own.path.core.collector);
         let generated: u64 = collectors().map(|collector| collector.generated).sum();
         // A copy that has been granted the output to its host is known for one when it is there.
-        let twice = collectors().map(|collector| collector.again.duplicates).sum::<u64>();
+        let twice = collectors().map(|collector| collector.retransmission.duplicates).sum::<u64>();
         let delivered = collectors().map(|collector| collector.delivered).sum::<u64>();
         (generated + twice).saturating_sub(delivered)
     }

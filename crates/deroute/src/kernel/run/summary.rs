@@ -18,7 +18,7 @@ use crate::probe::collect::Collector;
 
 /// What became of the packets.
 fn packets(model: &Model, total: &Collector) -> Packets {
-    let delivered = total.delivered - total.again.duplicates;
+    let delivered = total.delivered - total.retransmission.duplicates;
     // What is lost for good.
     let lost = if model.egress.retransmission.is_some() { 0 } else { total.lost };
     Packets {

@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 /// Over the whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct AgainRecord {
+pub(crate) struct RetransmissionRecord {
     /// Packets of which switches left the header.
     pub(crate) trimmed: u64,
-    /// Packets that receivers asked for.
-    pub(crate) asked: u64,
-    /// Packets whose time was over.
-    pub(crate) late: u64,
+    /// Packets that receivers asked for (NACK).
+    pub(crate) nacks: u64,
+    /// Packets whose timeout was over.
+    pub(crate) timeouts: u64,
     /// Packets that were to be sent again, and those of them that came before.
     pub(crate) resent: u64,
     pub(crate) spared: u64,
@@ -18,12 +18,12 @@ pub(crate) struct AgainRecord {
     pub(crate) duplicates: u64,
 }
 
-impl AgainRecord {
+impl RetransmissionRecord {
     /// Adds those of another partition.
     pub(crate) fn add(&mut self, other: &Self) {
         self.trimmed += other.trimmed;
-        self.asked += other.asked;
-        self.late += other.late;
+        self.nacks += other.nacks;
+        self.timeouts += other.timeouts;
         self.resent += other.resent;
         self.spared += other.spared;
         self.duplicates += other.duplicates;
