@@ -18,7 +18,6 @@ use crate::routing::{Injection, Watches};
 use crate::spec::Pointer;
 use crate::switch::Crossbar;
 use serde::{Deserialize, Serialize};
-use std::hint::select_unpredictable;
 
 /// The state of all switches of a partition.
 #[derive(Serialize, Deserialize)]
@@ -134,6 +133,13 @@ impl Separable {
         };
         let output = |head: (u32, u32)| core.requested(head.0, request(head));
         touch(heads.iter().map(|head| output(*head).queued));
+        // Of what finds its output busy nothing else is looked at. Without a branch: hardly predictable.
+        let mut idle = 0;
+        for index in 0..heads.len() {
+            heads[idle] = heads[index];
+            idle += usize::from(output(heads[index]).busy_until <= core.now);
+        }
+        heads.truncate(idle);
         if M::Egress::QUEUED {
             path.egress.fetch(
                 core,
@@ -143,14 +149,7 @@ impl Separable {
                 }),
             );
         }
-        if let Some(first) = heads.first() {
-            let first = queue(*first).head;
-            touch(heads.iter().map(|head| {
-                let free = output(*head).busy_until <= core.now;
-                // Without a branch: hardly predictable.
-                core.after(select_unpredictable(free, queue(*head).head, first))
-            }));
-        }
+        touch(heads.iter().map(|head| core.after(queue(*head).head)));
         heads.clear();
     }
 }
