@@ -18,7 +18,8 @@ use super::egress::Queued;
 use super::extent::Extent;
 use super::hosts::{Entropies, Interface, Loaded, Receivers, ScaleUp, Streams, Worker};
 use super::machines::{
-    Choice, Ethernet, EthernetVoq, General, Plain, PlainEthernet, PlainLoaded, Voq,
+    Choice, Ethernet, EthernetVoq, General, NotifiedEthernet, Plain, PlainEthernet, PlainLoaded,
+    Voq,
 };
 use super::matching::{islip_footprint, separable_footprint};
 use super::model::{Model, QueuePlan, pause_rows};
@@ -201,6 +202,7 @@ fn partition(model: &Model) -> u64 {
         Choice::General => size_of::<Partition<General>>(),
         Choice::Voq => size_of::<Partition<Voq>>(),
         Choice::PlainEthernet => size_of::<Partition<PlainEthernet>>(),
+        Choice::NotifiedEthernet => size_of::<Partition<NotifiedEthernet>>(),
         Choice::Ethernet => size_of::<Partition<Ethernet>>(),
         Choice::EthernetVoq => size_of::<Partition<EthernetVoq>>(),
     };

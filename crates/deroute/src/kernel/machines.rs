@@ -5,8 +5,9 @@ use super::books::{AllBooks, NoBooks};
 use super::control::{AnyControl, AnyCredits, Credits};
 use super::core::cargo::Cargo;
 use super::core::light::Light;
+use super::core::sender::Sender;
 use super::egress::{Fixed, Queued};
-use super::hosts::{AnyHosts, Loaded, Open};
+use super::hosts::{AnyHosts, Loaded, Notified, Open};
 use super::machine::Machine;
 use super::matching::{Islip, Separable};
 use super::model::Model;
@@ -99,6 +100,18 @@ impl Machine for PlainEthernet {
     const ROUTE_FIXED: bool = true;
 }
 
+/// The same where switches tell sources of congestion.
+pub(crate) struct NotifiedEthernet;
+
+impl Machine for NotifiedEthernet {
+    type Matching = Separable;
+    type Egress = Queued;
+    type Control = AnyControl;
+    type Hosts = Notified;
+    type Books = NoBooks;
+    const ROUTE_FIXED: bool = true;
+}
+
 /// The machines, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
@@ -107,6 +120,7 @@ pub(crate) enum Choice {
     General,
     Voq,
     PlainEthernet,
+    NotifiedEthernet,
     Ethernet,
     EthernetVoq,
 }
@@ -116,6 +130,7 @@ impl Choice {
     pub(crate) fn cargo_bytes(model: &Model) -> u64 {
         let own = match Self::of(model, false, false) {
             Self::PlainLoaded => size_of::<Light>(),
+            Self::NotifiedEthernet => size_of::<Sender>(),
             _ => size_of::<Cargo>(),
         };
         // And a place in the list of those that are free.
@@ -141,8 +156,10 @@ impl Choice {
         match () {
             () if queued && model.voqs => Self::EthernetVoq,
             () if model.voqs => Self::Voq,
-            () if queued && (watches || kept || late || loaded) => Self::Ethernet,
-            () if queued => Self::PlainEthernet,
+            () if queued && (watches || kept || late) => Self::Ethernet,
+            () if queued && !loaded => Self::PlainEthernet,
+            () if queued && model.only_tells_sources() => Self::NotifiedEthernet,
+            () if queued => Self::Ethernet,
             () if watches || kept || late || long => Self::General,
             () if loaded => Self::PlainLoaded,
             () => Self::Plain,

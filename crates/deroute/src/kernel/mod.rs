@@ -31,7 +31,10 @@ mod survey;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use machines::{Choice, Ethernet, EthernetVoq, General, Plain, PlainEthernet, PlainLoaded, Voq};
+use machines::{
+    Choice, Ethernet, EthernetVoq, General, NotifiedEthernet, Plain, PlainEthernet, PlainLoaded,
+    Voq,
+};
 use model::Model;
 
 pub use footprint::Footprint;
@@ -218,6 +221,7 @@ impl Simulation {
             Choice::General => run::run::<General>(what, options, watch),
             Choice::Voq => run::run::<Voq>(what, options, watch),
             Choice::PlainEthernet => run::run::<PlainEthernet>(what, options, watch),
+            Choice::NotifiedEthernet => run::run::<NotifiedEthernet>(what, options, watch),
             Choice::Ethernet => run::run::<Ethernet>(what, options, watch),
             Choice::EthernetVoq => run::run::<EthernetVoq>(what, options, watch),
         }

@@ -3,6 +3,7 @@
 use super::cargo::{Cargo, Load};
 use super::light::Light;
 use super::packet::Flight;
+use super::sender::Sender;
 use crate::congestion::Trail;
 use crate::ids::Cycle;
 use crate::workload::Seat;
@@ -13,9 +14,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Default)]
 pub(crate) struct Mail {
     pub(crate) arrivals: Vec<Flight>,
-    /// That of the arrivals, where packets have cargo, in one form or the other.
+    /// That of the arrivals, where packets have cargo, in one of its forms.
     pub(crate) cargo: Vec<Cargo>,
     pub(crate) light: Vec<Light>,
+    pub(crate) senders: Vec<Sender>,
     /// What they have met, where switches write that.
     pub(crate) trails: Vec<Trail>,
     /// Their numbers, where packets are sent again.

@@ -9,6 +9,7 @@ pub(crate) mod numbers;
 pub(crate) mod packet;
 pub(crate) mod port_set;
 pub(crate) mod ports;
+pub(crate) mod sender;
 pub(crate) mod trails;
 pub(crate) mod wheel;
 

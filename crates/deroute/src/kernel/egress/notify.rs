@@ -10,7 +10,7 @@ use crate::kernel::agents::Agents;
 use crate::kernel::books::Books;
 use crate::kernel::control::Control;
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::{Cargo, Load, Notice, PartOf, Told};
+use crate::kernel::core::cargo::{Notice, Told};
 use crate::kernel::core::grant::Grant;
 use crate::kernel::core::packet::Packet;
 use crate::kernel::core::ports::{Link, OutputRequest, PortKind};
@@ -45,30 +45,23 @@ pub(super) fn all<C: Control, H: Hosts, B: Books>(
 /// What a packet, by its word, tells its host when it has come, if it is a notification. The host of a header asks for the
 /// packet.
 pub(super) fn unload(hosts: &mut impl Hosts, at: (u32, Cycle), host_word: u32) -> Option<Notice> {
-    match hosts.cargo_mut()?.get(host_word).part_of {
-        PartOf::Notice(notice) => {
-            hosts.cargo_mut()?.remove(host_word);
-            Some(notice)
-        }
-        _ => {
-            hosts.reject(at, host_word);
-            None
-        }
+    let notice = hosts.notice(host_word);
+    match notice {
+        Some(_) => hosts.told(host_word),
+        None => hosts.reject(at, host_word),
     }
+    notice
 }
 
 /// The agent of a router learns of a notification that has been granted an output there, to its host or not.
 pub(super) fn pass(
     core: &Core,
     agents: &mut Agents,
-    hosts: &mut impl Hosts,
+    hosts: &impl Hosts,
     (grant, ends): (&Grant, bool),
 ) {
     let word = core.pool[grant.packet].packet.host_word;
-    let Some(PartOf::Notice(notice)) = hosts.cargo_mut().map(|cargo| cargo.get(word).part_of)
-    else {
-        return;
-    };
+    let Some(notice) = hosts.notice(word) else { return };
     let Notice { to, told, .. } = notice;
     let (feedback, about) = match told {
         Told::Feedback { feedback, endpoint, diverted } => (feedback, about(endpoint, diverted)),
@@ -96,17 +89,17 @@ impl<C: Control, H: Hosts, B: Books> Switches<'_, C, H, B> {
     /// Puts a notification into the queue of its path, if there is room.
     fn send(&mut self, sampling: &mut Sampling, told: &Found) {
         let model = Arc::clone(&self.core.model);
-        let (Some(plan), Some(cargo)) = (model.egress.notices, self.hosts.cargo_mut()) else {
+        let Packet { host_word, header, port, .. } = self.core.pool[told.victim].packet;
+        let (Some(plan), Some(source)) = (model.egress.notices, self.hosts.source(host_word))
+        else {
             return;
         };
-        let Packet { host_word, header, port, .. } = self.core.pool[told.victim].packet;
         let to = (header.destination, port);
         let (feedback, diverted) = (told.feedback, header.kind() != PathKind::Minimal);
         let kind = self.core.outputs[told.port as usize].kind;
         let endpoint = told.made == Made::AtOutput && kind == PortKind::Host;
         let says = Told::Feedback { feedback, endpoint, diverted };
         let notice = Notice { to, class: told.class, told: says };
-        let source = cargo.get(host_word).source;
         let (home, port) = model.topology.home_of(source);
         if self.agents.watches.notifications {
             let state = &self.core.routers[self.core.outputs[told.port as usize].router as usize];
@@ -131,8 +124,7 @@ impl<C: Control, H: Hosts, B: Books> Switches<'_, C, H, B> {
         let at = if core.outputs[out as usize].kind == PortKind::Host { vc } else { hop.vc.0 };
         let fits = self.queues.has_room::<C>(core, (out, at), request);
         sampling.count((told.port, self.queues.plan.class_of(told.class)), fits);
-        if let (true, Some(cargo)) = (fits, self.hosts.cargo_mut()) {
-            let host_word = cargo.insert(Cargo::new(source, PartOf::Notice(notice), 0));
+        if fits && let Some(host_word) = self.hosts.tell(source, notice) {
             let generated = self.core.now;
             let packet = Packet { generated, host_word, header, port, size: plan.size };
             self.enqueue(packet, (out, at), request);

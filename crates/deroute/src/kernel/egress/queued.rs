@@ -153,7 +153,7 @@ impl Egress for Queued {
             false => collector.delivered += u64::from(to_host),
         }
         if notifies && agents.watches.notifications {
-            notify::pass(core, agents, hosts, (grant, to_host));
+            notify::pass(core, agents, &*hosts, (grant, to_host));
         }
         let Core { outputs, credits, model, .. } = &mut *core;
         let output = &mut outputs[grant.out as usize];

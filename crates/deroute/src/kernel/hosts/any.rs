@@ -314,6 +314,25 @@ impl<C: Mailed> Hosts for AnyHosts<C> {
         C::long_pool(&mut self.loaded.as_mut()?.cargo)
     }
 
+    fn source(&self, host_word: u32) -> Option<HostId> {
+        self.loaded.as_ref()?.cargo.get(host_word).long().map(|cargo| cargo.source)
+    }
+
+    fn notice(&self, host_word: u32) -> Option<Notice> {
+        match self.loaded.as_ref()?.cargo.get(host_word).unload().2 {
+            PartOf::Notice(notice) => Some(notice),
+            _ => None,
+        }
+    }
+
+    fn tell(&mut self, source: HostId, notice: Notice) -> Option<u32> {
+        Some(self.loaded.as_mut()?.cargo.insert(C::new(source, PartOf::Notice(notice), 0)))
+    }
+
+    fn told(&mut self, host_word: u32) {
+        self.loaded.as_mut().map(|loaded| loaded.cargo.remove(host_word));
+    }
+
     fn trails_mut(&mut self) -> Option<&mut Trails> {
         self.loaded.as_mut()?.trails.as_deref_mut()
     }

@@ -9,6 +9,7 @@ mod incoming;
 mod interface;
 mod later;
 mod messages;
+mod notified;
 mod open;
 mod order;
 mod outgoing;
@@ -22,6 +23,7 @@ pub(crate) use behind::ahead;
 pub(crate) use entropies::Entropies;
 pub(crate) use interface::{Interface, Worker};
 pub(crate) use messages::Interfaces;
+pub(crate) use notified::Notified;
 pub(crate) use open::Open;
 pub(crate) use receivers::Receivers;
 pub(crate) use scale_up::ScaleUp;
@@ -61,32 +63,39 @@ pub(crate) trait Hosts: State + Sized + Send {
 
     /// Adds a host, by its index in `Core::hosts`. Returns the cycle in which it begins, if that is not the one of
     /// its first packet.
-    fn add(&mut self, model: &Model, host: u32, id: HostId) -> Option<Cycle>;
+    fn add(&mut self, _model: &Model, _host: u32, _id: HostId) -> Option<Cycle> {
+        None
+    }
 
     /// It is time for a host to generate a packet, or to go on.
     fn generate(&mut self, core: &mut Core, host: u32) -> Option<Entering>;
 
     /// What is due at hosts beside that; packets that they generate are added to `entering`.
-    fn advance(&mut self, core: &mut Core, entering: &mut Vec<Entering>);
+    #[inline(always)]
+    fn advance(&mut self, _core: &mut Core, _entering: &mut Vec<Entering>) {}
 
     /// A packet of a class enters an injection queue of a host, by its index.
-    fn entered(&mut self, at: (u32, u8), packet: &mut Packet);
+    #[inline(always)]
+    fn entered(&mut self, _at: (u32, u8), _packet: &mut Packet) {}
 
     /// A host will hear of packets that it sent in a cycle to come.
-    fn hear(&mut self, at: (u32, Cycle), notice: &Notice);
+    #[inline(always)]
+    fn hear(&mut self, _at: (u32, Cycle), _notice: &Notice) {}
 
     /// A packet leaves its injection queue.
     fn injected(&mut self, packet: &mut Packet, now: Cycle);
 
     /// A packet crosses a switch: its word, and the cycles after which it would be at the next one, or whole at its
     /// host, if it never waited.
-    fn cross(&mut self, crossing: impl FnOnce() -> (u32, Cycle));
+    #[inline(always)]
+    fn cross(&mut self, _crossing: impl FnOnce() -> (u32, Cycle)) {}
 
     /// A packet is lost. Says whether it was one of the traffic, and not a notification.
     fn lose(&mut self, packet: &Packet) -> bool;
 
     /// There is room in the injection queues of a host.
-    fn refill(&mut self, core: &mut Core, host: u32);
+    #[inline(always)]
+    fn refill(&mut self, _core: &mut Core, _host: u32) {}
 
     /// A packet, by its word, reaches a host, by its index, in a cycle. `record` takes what the host has from then on:
     /// this one, or none, or others with it that have waited for it. The word stands for the first grant in `packet`. Says
@@ -106,16 +115,42 @@ pub(crate) trait Hosts: State + Sized + Send {
     fn receive(&mut self, mail: &mut Mail, now: Cycle);
 
     /// The first cycle of `from..to` in which something is due that no packet brings, or `to`.
-    fn due(&self, from: Cycle, to: Cycle) -> Cycle;
+    fn due(&self, from: Cycle, _to: Cycle) -> Cycle {
+        from
+    }
 
     /// The interfaces that run ranks, if there are any.
-    fn interfaces(&self) -> Option<&Interfaces>;
+    fn interfaces(&self) -> Option<&Interfaces> {
+        None
+    }
 
     /// Packets whose cargo is kept, if packets have any.
-    fn cargo(&self) -> Option<u32>;
+    fn cargo(&self) -> Option<u32> {
+        None
+    }
 
-    /// What packets carry, if they carry anything.
-    fn cargo_mut(&mut self) -> Option<&mut Slab<Cargo>>;
+    /// What packets carry, if they carry anything, and in the long form.
+    fn cargo_mut(&mut self) -> Option<&mut Slab<Cargo>> {
+        None
+    }
+
+    /// The host that sent a packet, by its word, if packets say that.
+    fn source(&self, _host_word: u32) -> Option<HostId> {
+        None
+    }
+
+    /// What a packet, by its word, tells its host, if it is a notification.
+    fn notice(&self, _host_word: u32) -> Option<Notice> {
+        None
+    }
+
+    /// The word of a notification for a host, if there is room for what it tells.
+    fn tell(&mut self, _source: HostId, _notice: Notice) -> Option<u32> {
+        None
+    }
+
+    /// A notification, by its word, has been heard.
+    fn told(&mut self, _host_word: u32) {}
 
     /// What packets have met, where switches write it.
     fn trails_mut(&mut self) -> Option<&mut Trails> {
@@ -131,17 +166,25 @@ pub(crate) trait Hosts: State + Sized + Send {
     fn reject(&mut self, _at: (u32, Cycle), _host_word: u32) {}
 
     /// What was recorded of each stream; nothing without streams.
-    fn streams(&self) -> &[StreamRecord];
+    fn streams(&self) -> &[StreamRecord] {
+        &[]
+    }
 
     /// The same, to say when it is to be recorded.
-    fn streams_mut(&mut self) -> &mut [StreamRecord];
+    fn streams_mut(&mut self) -> &mut [StreamRecord] {
+        &mut []
+    }
 
     /// In which order packets have arrived until a cycle, where hosts put them in order.
-    fn order(&self, until: Cycle) -> Option<OrderRecord>;
+    fn order(&self, _until: Cycle) -> Option<OrderRecord> {
+        None
+    }
 
     /// Which entropies hosts gave, if they give any.
-    fn entropies(&self) -> Option<EntropyRecord>;
+    fn entropies(&self) -> Option<EntropyRecord> {
+        None
+    }
 
     /// These cycles are measured.
-    fn open(&mut self, from: Cycle, to: Cycle);
+    fn open(&mut self, _from: Cycle, _to: Cycle) {}
 }

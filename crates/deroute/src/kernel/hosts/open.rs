@@ -1,17 +1,13 @@
 //! Hosts that generate synthetic traffic, whatever happens to it.
 
-use super::{Entering, Hosts, Interfaces};
-use crate::ids::{Cycle, HostId};
+use super::{Entering, Hosts};
+use crate::ids::Cycle;
 use crate::kernel::core::Core;
-use crate::kernel::core::cargo::{Cargo, Notice, Slab};
 use crate::kernel::core::mail::Mail;
 use crate::kernel::core::packet::{BufferId, Packet};
 use crate::kernel::extent::Extent;
 use crate::kernel::model::Model;
 use crate::probe::collect::Delivery;
-use crate::probe::entropies::EntropyRecord;
-use crate::probe::order::OrderRecord;
-use crate::probe::streams::StreamRecord;
 use crate::routing::Header;
 use serde::{Deserialize, Serialize};
 
@@ -67,35 +63,19 @@ impl Hosts for Open {
         Self
     }
 
-    fn add(&mut self, _model: &Model, _host: u32, _id: HostId) -> Option<Cycle> {
-        None
-    }
-
     #[inline(always)]
     fn generate(&mut self, core: &mut Core, host: u32) -> Option<Entering> {
         generate(core, host, || 0)
     }
-
-    fn advance(&mut self, _core: &mut Core, _entering: &mut Vec<Entering>) {}
-
-    #[inline(always)]
-    fn entered(&mut self, _at: (u32, u8), _packet: &mut Packet) {}
-
-    fn hear(&mut self, _at: (u32, Cycle), _notice: &Notice) {}
 
     #[inline(always)]
     fn injected(&mut self, packet: &mut Packet, now: Cycle) {
         packet.host_word = now;
     }
 
-    #[inline(always)]
-    fn cross(&mut self, _crossing: impl FnOnce() -> (u32, Cycle)) {}
-
     fn lose(&mut self, _packet: &Packet) -> bool {
         true
     }
-
-    fn refill(&mut self, _core: &mut Core, _host: u32) {}
 
     #[inline(always)]
     fn deliver(
@@ -112,38 +92,4 @@ impl Hosts for Open {
     fn post(&mut self, _core: &mut Core, _partition: u32, _tag: u32) {}
 
     fn receive(&mut self, _mail: &mut Mail, _now: Cycle) {}
-
-    fn due(&self, from: Cycle, _to: Cycle) -> Cycle {
-        from
-    }
-
-    fn interfaces(&self) -> Option<&Interfaces> {
-        None
-    }
-
-    fn cargo(&self) -> Option<u32> {
-        None
-    }
-
-    fn cargo_mut(&mut self) -> Option<&mut Slab<Cargo>> {
-        None
-    }
-
-    fn streams(&self) -> &[StreamRecord] {
-        &[]
-    }
-
-    fn streams_mut(&mut self) -> &mut [StreamRecord] {
-        &mut []
-    }
-
-    fn order(&self, _until: Cycle) -> Option<OrderRecord> {
-        None
-    }
-
-    fn entropies(&self) -> Option<EntropyRecord> {
-        None
-    }
-
-    fn open(&mut self, _from: Cycle, _to: Cycle) {}
 }

@@ -1,8 +1,18 @@
 //! Sizes of packets, and what is left of those that find no room.
 
 use super::{Model, Pauses, demand};
+use crate::congestion::CongestionPlan;
 
 impl Model {
+    /// What packets carry for hosts is what congestion points tell sources, and nothing else.
+    pub(crate) fn only_tells_sources(&self) -> bool {
+        let others = self.jobs.is_some() || self.numbers_packets() || self.entropy.is_some();
+        // Hosts tell each other of packets that have come, or have not.
+        let hosts = self.notification_point.is_some() || self.egress.retransmission.is_some();
+        let samples = matches!(self.egress.congestion_point, Some(CongestionPlan::Sample(_)));
+        samples && !(others || hosts || self.trims_any())
+    }
+
     /// What is left of a packet that finds no room in a VC at the end of a link of a class: phits of its header, and the VC into
     /// which that goes; none if it is lost.
     pub(crate) fn trims(&self, class: u8, vc: u8) -> Option<(u16, u8)> {
