@@ -46,6 +46,9 @@ def trace(outcomes: Sequence[Outcome], by: str) -> Trace:
         middle = series.start + (np.arange(len(packets)) + 0.5) * series.width
         times = middle * outcome.cycle_ns / 1000
     assert times is not None
+    if len({len(latency) for latency in latencies}) > 1:
+        message = "runs that last until enough is known have no time series in common"
+        raise FigureError("run.precision", message)
     return Trace(times, analysis.profile(latencies), analysis.profile(shares))
 
 
