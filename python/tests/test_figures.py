@@ -151,16 +151,6 @@ def test_fairness_needs_groups_and_transients_need_series(tmp_path: Path) -> Non
         draw(without, read("transient"), tmp_path / "fig", ["png"])
 
 
-def test_transients_need_runs_of_one_length(tmp_path: Path) -> None:
-    study = small()
-    for outcome in study.outcomes[::2]:
-        columns = outcome.series.by_generation
-        for name in ("packets", "latency_sum", "nonminimal"):
-            setattr(columns, name, getattr(columns, name)[:-1])
-    with pytest.raises(FigureError, match="no time series in common"):
-        draw(study, read("transient"), tmp_path / "fig", ["png"])
-
-
 def test_figures_are_chosen_by_name() -> None:
     tables = [read(name="one"), read(name="two")]
     assert choose(tables, []) == tables
