@@ -1,6 +1,7 @@
 //! What a flow may send, by any of the laws.
 
 use super::alpha::{DcqcnLimiter, DcqcnPlan};
+use super::fraction::{DctcpPlan, DctcpWindow};
 use super::gradient::{TimelyLimiter, TimelyPlan};
 use super::limiter::{Limiter, LimiterPlan};
 use super::nscc_window::{NsccPlan, NsccWindow};
@@ -28,6 +29,8 @@ pub(crate) enum Law {
     Timely(TimelyPlan),
     /// HPCC.
     Hpcc(HpccPlan),
+    /// DCTCP.
+    Dctcp(DctcpPlan),
 }
 
 /// What a flow may send: how fast, and how much at once.
@@ -47,6 +50,8 @@ pub(crate) enum Limit {
     Timely(TimelyLimiter),
     /// HPCC, which keeps much.
     Hpcc(Box<HpccWindow>),
+    /// DCTCP.
+    Dctcp(DctcpWindow),
 }
 
 /// What a host hears of the packets of a flow.
@@ -63,10 +68,7 @@ pub(crate) enum Report {
 impl Law {
     /// A flow is limited from its first packet on, and not only after it has been told something.
     pub(crate) fn limits_at_once(&self) -> bool {
-        matches!(
-            self,
-            Self::Window(_) | Self::Swift(_) | Self::Nscc(_) | Self::Timely(_) | Self::Hpcc(_)
-        )
+        !matches!(self, Self::Qcn(_) | Self::Dcqcn(_))
     }
 
     /// Bytes of a limit beside itself.
@@ -84,6 +86,7 @@ impl Law {
             Self::Nscc(plan) => Limit::Nscc(plan.begin()),
             Self::Timely(plan) => Limit::Timely(TimelyLimiter::new(plan)),
             Self::Hpcc(plan) => Limit::Hpcc(Box::new(HpccWindow::new(plan))),
+            Self::Dctcp(plan) => Limit::Dctcp(plan.begin()),
         }
     }
 
@@ -102,6 +105,7 @@ impl Law {
         match (self, limit) {
             (Self::Swift(plan), Limit::Swift(own)) => plan.hear(own, heard),
             (Self::Nscc(plan), Limit::Nscc(own)) => plan.hear(own, heard),
+            (Self::Dctcp(plan), Limit::Dctcp(own)) => plan.hear(own, heard),
             (Self::Timely(plan), Limit::Timely(limiter)) => limiter.hear(plan, heard),
             (Self::Hpcc(plan), Limit::Hpcc(window)) => {
                 if let Some(met) = met {
@@ -122,6 +126,7 @@ impl Law {
     ) {
         match (self, limit) {
             (Self::Swift(plan), Limit::Swift(own)) => plan.lose(own, now.into(), late),
+            (Self::Dctcp(plan), Limit::Dctcp(own)) => plan.lose(own, under_way, late),
             (Self::Nscc(plan), Limit::Nscc(own)) => {
                 plan.lose(own, (phits.into(), under_way), now.into());
             }
@@ -158,7 +163,7 @@ impl Limit {
             Self::Qcn(limiter) => limiter.rate(),
             Self::Dcqcn(limiter) => limiter.rate(),
             Self::Swift(own) => own.rate,
-            Self::Window(_) | Self::Nscc(_) => 1.0,
+            Self::Window(_) | Self::Nscc(_) | Self::Dctcp(_) => 1.0,
             Self::Timely(limiter) => limiter.rate(),
             Self::Hpcc(window) => window.rate(),
         }
@@ -171,6 +176,7 @@ impl Limit {
             Self::Window(phits) => Some((*phits).into()),
             Self::Swift(own) => Some(own.window),
             Self::Nscc(own) => Some(own.window),
+            Self::Dctcp(own) => Some(own.window),
             Self::Hpcc(window) => Some(window.window()),
         }
     }
@@ -180,9 +186,7 @@ impl Limit {
         match self {
             Self::Qcn(limiter) => limiter.is_over(),
             Self::Dcqcn(limiter) => limiter.is_over(),
-            Self::Window(_) | Self::Swift(_) | Self::Nscc(_) | Self::Timely(_) | Self::Hpcc(_) => {
-                false
-            }
+            _ => false,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! parameters and its plan, a line in the catalogue below, and its law in `law.rs`.
 
 mod alpha;
+mod fraction;
 mod gradient;
 mod law;
 mod limiter;
@@ -18,6 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use alpha::DcqcnPlan;
+pub(crate) use fraction::DctcpPlan;
 pub(crate) use gradient::TimelyPlan;
 pub(crate) use law::{Law, Limit, Report};
 pub(crate) use limiter::LimiterPlan;
@@ -202,4 +204,6 @@ catalogue! {
     Timely => timely::TimelySpec,
     /// HPCC: windows and rates by what packets have met on their way.
     Hpcc => hpcc::HpccSpec,
+    /// DCTCP: a window that is cut by the fraction of packets that are marked.
+    Dctcp => dctcp::DctcpSpec,
 }

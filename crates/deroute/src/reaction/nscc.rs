@@ -12,7 +12,7 @@
 //! and losses of what was under way are ignored. Any other loss takes its packet off the window. A shorter round trip than `base_rtt` takes its place for its flow.
 //!
 //! # Source
-//! Ultra Ethernet Specification 1.0, 3.6.13; constants and order of the rules as in uet-htsim, commit 40ccb05,
+//! Ultra Ethernet Specification 1.0, NSCC; constants and order of the rules as in uet-htsim, commit 40ccb05,
 //! `sim/uec.cpp`: steps in parts of a round trip of 12 us at 100 Gb/s.
 //!
 //! # Parameters

@@ -56,7 +56,7 @@ pub(crate) fn plan(
 ) -> Result<RetransmissionPlan, SpecError> {
     if !limited {
         let message = "what is sent again waits in the queue of its flow, and flows have none";
-        let choices = ["window", "swift", "nscc", "timely", "hpcc"];
+        let choices = ["window", "swift", "nscc", "timely", "hpcc", "dctcp"];
         let choices = choices.map(|name| format!("network.nic.reaction_point.{name}"));
         return Err(SpecError::new(PATH, message).choices(choices));
     }

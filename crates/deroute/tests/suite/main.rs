@@ -13,6 +13,7 @@ mod congestion;
 mod congestion_point;
 mod crossbar_of;
 mod dcqcn;
+mod dctcp;
 mod equality;
 mod ethernet;
 mod flows;

@@ -166,6 +166,7 @@ fn losses_divide() {
         "{ nscc = { base_rtt = 90 } }",
         "{ timely = { segment = 20, low = 60, high = 300, least_time = 40, increase = '1/100' } }",
         "{ hpcc = { base_rtt = 150, increase = 1 } }",
+        "{ dctcp = { largest_window = 80, initial_window = 40 } }",
     ];
     for (n, network) in networks.into_iter().enumerate() {
         for (m, law) in laws.into_iter().enumerate() {

@@ -9,13 +9,14 @@ use crate::support::incast::{Incast, loaded};
 use crate::support::{self, value};
 
 /// Reaction points with windows.
-const LAWS: [&str; 4] = [
+const LAWS: [&str; 5] = [
     "{ window = { size = 40 } }",
     "{ swift = { target = 90, increase = 1.0, decrease = 0.8, most_cut = 0.5, least_window = 2, \
        largest_window = 80, hop = 10, \
        flow_scaling = { range = 60, least = 0.1, most = 10.0 } } }",
     "{ nscc = { base_rtt = 90 } }",
     "{ nscc = { base_rtt = 90, target = 20, quick_adapt = false } }",
+    "{ dctcp = { largest_window = 80 } }",
 ];
 
 /// 40 Gb/s in phits of 50 B, 10 ns each, and packets of 20 phits: hosts 500 ns from their switch, of which some send to

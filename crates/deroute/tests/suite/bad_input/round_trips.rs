@@ -12,6 +12,7 @@ const GUARDED: (&str, &str) = (
 );
 const TIMELY: &str = "network.nic.reaction_point.timely";
 const HPCC: &str = "network.nic.reaction_point.hpcc";
+const DCTCP: &str = "network.nic.reaction_point.dctcp";
 
 /// A reaction point with a parameter that is wrong.
 fn each(reaction: &'static str, wrong: &[(&'static str, &str, &[&str])]) {
@@ -77,6 +78,33 @@ fn hpcc() {
             ),
         ],
     );
+}
+
+#[test]
+fn dctcp() {
+    const ECN: (&str, &str) = ("network.congestion_point", "{ ecn = { kmin = 40, kmax = 40 } }");
+    const GOOD: &str = "{ largest_window = 100 }";
+    check(&[
+        (&[CLASSES, ECN, ACKS, (DCTCP, GOOD)], DCTCP, &["link of a host", "network.nic.link"]),
+        (&[CLASSES, ECN, GUARDED, (DCTCP, GOOD)], DCTCP, &["ever learn", "acknowledgement"]),
+        (&[CLASSES, GUARDED, ACKS, (DCTCP, GOOD)], DCTCP, &["no packet", "congestion_point.ecn"]),
+    ]);
+    let rows: [(&str, &str, &[&str]); 6] = [
+        (
+            "{ largest_window = 3 }",
+            "largest_window",
+            &["3 phits hold no packet of 4", "at least 4"],
+        ),
+        ("{ largest_window = '900 GB' }", "largest_window", &["under way", "up to"]),
+        ("{ largest_window = 9, initial_window = 10 }", "initial_window", &["10 phits", "4 to 9"]),
+        ("{ largest_window = 9, initial_window = 3 }", "initial_window", &["no packet of 4"]),
+        ("{ largest_window = 9, gain = 0.0 }", "gain", &["0 is no share", "above 0, up to 1"]),
+        ("{ largest_window = 9, gain = 1.5 }", "gain", &["1.5 is no share"]),
+    ];
+    for (text, key, fragments) in rows {
+        let path = format!("{DCTCP}.{key}");
+        check(&[(&[CLASSES, ECN, GUARDED, ACKS, (DCTCP, text)], &path, fragments)]);
+    }
 }
 
 #[test]

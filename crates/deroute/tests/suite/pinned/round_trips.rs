@@ -13,6 +13,8 @@ const LAWS: [&str; 5] = [
     "{ hpcc = { base_rtt = 150, increase = 1 } }",
 ];
 
+const DCTCP: &str = "{ dctcp = { largest_window = 80, initial_window = 40 } }";
+
 const NETWORKS: [(&str, &str); 3] = [
     ("{ dragonfly = { p = 2, a = 4, h = 2 } }", "{ minimal = {} }"),
     ("{ kary_tree = { k = 2, levels = 3 } }", "{ up_oblivious = {} }"),
@@ -22,6 +24,7 @@ const NETWORKS: [(&str, &str); 3] = [
 /// Every law on links that lose nothing, that trim, and that lose packets.
 pub fn round_trips() -> Vec<Pin> {
     let cases = (0..3).flat_map(|n| LAWS.map(|law| (n, law)));
+    let cases = cases.chain((0..3).map(|n| (n, DCTCP)));
     let controls = [
         (PAUSES[0], 400_u32, ""),
         (RECOVERED[0], 12, ", retransmission = {}"),
