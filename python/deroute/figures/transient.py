@@ -33,7 +33,10 @@ class Trace:
 
 def trace(outcomes: Sequence[Outcome], by: str) -> Trace:
     """Mean latency and share of non-minimal packets per bin, by `generation` or `delivery`."""
-    times, latencies, shares = None, [], []
+    if len({outcome.measured_cycles for outcome in outcomes}) > 1:
+        message = "runs that last until enough is known have no time series in common"
+        raise FigureError("run.precision", message)
+    times, latencies, shares = np.empty(0), [], []
     for outcome in outcomes:
         series = outcome.series
         if series is None:
@@ -44,12 +47,19 @@ def trace(outcomes: Sequence[Outcome], by: str) -> Trace:
         latencies.append(np.asarray(columns.latency_sum) / packets * outcome.cycle_ns)
         shares.append(100 * np.asarray(columns.nonminimal) / packets)
         middle = series.start + (np.arange(len(packets)) + 0.5) * series.width
-        times = middle * outcome.cycle_ns / 1000
-    assert times is not None
-    if len({len(latency) for latency in latencies}) > 1:
-        message = "runs that last until enough is known have no time series in common"
-        raise FigureError("run.precision", message)
-    return Trace(times, analysis.profile(latencies), analysis.profile(shares))
+        if len(middle) > len(times):
+            times = middle * outcome.cycle_ns / 1000
+    # Of packets generated in the last bins none may have come in some of the runs.
+    rows = [
+        analysis.profile([_to_length(values, len(times)) for values in each])
+        for each in (latencies, shares)
+    ]
+    return Trace(times, *rows)
+
+
+def _to_length(values: NDArray[np.float64], length: int) -> NDArray[np.float64]:
+    """With NaN up to a length."""
+    return np.pad(values, (0, length - len(values)), constant_values=np.nan)
 
 
 def draw(study: Study, table: FigureTable) -> Figure:
