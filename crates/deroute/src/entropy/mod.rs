@@ -70,7 +70,10 @@ pub(crate) fn check(routing: &Routing) -> Result<(), SpecError> {
     if drawn {
         return Ok(());
     }
-    let message = format!("the paths of {} do not follow from draws", routing.name());
+    let message = format!(
+        "the paths of {} do not follow from draws at the source: they are fixed, or chosen hop by hop",
+        routing.name()
+    );
     let choices = [
         "routing.up_oblivious at random",
         "routing.ecmp",

@@ -14,8 +14,9 @@
 //!
 //! # Limits
 //! Needs a routing that draws paths, as `flow` does, receivers that acknowledge every packet
-//! (`network.nic.notification_point.acknowledgement`) and marks (`network.congestion_point.ecn`). Nothing is
-//! lost on a lossless network, so that there is no freezing after a timeout.
+//! (`network.nic.notification_point.acknowledgement`) and marks (`network.congestion_point.ecn`). Where packets
+//! are lost or trimmed, what is sent again gets the next entropy as any packet does: there is no freezing
+//! after a timeout.
 //!
 //! # Example
 //! ```toml

@@ -24,8 +24,8 @@
 //! Up and then down, on one VC.
 //!
 //! # Limits
-//! Needs a fat tree and `network.congestion_point.qcn`, whose `notifications.path = "random-up"` lets
-//! switches on all paths see them. Hosts that need packets in order put them so (`network.nic.resequencing`).
+//! Needs a fat tree and notifications: of `network.congestion_point.qcn`, whose `notifications.path = "random-up"`
+//! lets switches on all paths see them, or of receivers (`network.nic.notification_point.cnp`). Hosts that need packets in order put them so (`network.nic.resequencing`).
 //!
 //! # Example
 //! ```toml

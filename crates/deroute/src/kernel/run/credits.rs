@@ -50,7 +50,10 @@ fn says(credits: &CreditUse) -> Vec<String> {
         0 => String::new(),
         lost => format!(", {lost} of them were lost"),
     };
-    let mut says = vec![format!("credits of {class} came back in {messages} messages{lost}")];
+    let mut says = vec![match messages {
+        0 => format!("no credits of {class} came back: nothing left its buffers"),
+        _ => format!("credits of {class} came back in {messages} messages{lost}"),
+    }];
     if *sustained < 1.0 {
         says.push(format!(
             "a VC alone may have only {:.1} % of the rate of its link ({class}): its buffer holds {buffer} phits, and \

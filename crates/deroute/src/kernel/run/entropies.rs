@@ -12,6 +12,7 @@ pub(crate) fn outcome(network: &Network<'_>) -> Option<EntropyUse> {
     network.partitions.iter().filter_map(|part| part.entropies()).for_each(|part| all.add(&part));
     let EntropyRecord { packets, recycled, heard, marked } = all;
     let says = match (plan.recycled, heard, recycled) {
+        (0, ..) if packets == 0 => "no packet got an entropy".to_owned(),
         (0, ..) if plan.values == 1 => format!("{packets} packets kept the paths of their flows"),
         (0, ..) => format!("{packets} packets were sprayed over {} entropies", plan.values),
         (_, 0, _) => "no entropy came back: no host heard of its packets".to_owned(),

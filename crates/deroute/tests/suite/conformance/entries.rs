@@ -2,12 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use deroute::spec::{FlowControl, InjectionQueues, Queuing, Routing, Switch};
+use deroute::spec::{
+    CongestionPoint, Entropy, FlowControl, InjectionQueues, NotificationPoint, Queuing,
+    ReactionPoint, Routing, Switch,
+};
 use schemars::{JsonSchema, SchemaGenerator};
 
 use crate::support::catalogue::{
     FLOW_CONTROLS, GRAPH_ROUTINGS, HOLDING_SWITCHES, INJECTION_QUEUES, LATTICE_ROUTINGS, NOTIFIED,
     PAUSES, QUEUINGS, RECOVERED, ROUTINGS, SWITCHES, TABLE_ROUTINGS, TREE_ROUTINGS, WIDE_QUEUINGS,
+};
+use crate::support::controls::{
+    CONGESTION_POINTS, ENTROPIES, NOTIFICATION_POINTS, REACTION_POINTS,
 };
 use crate::support::value;
 
@@ -40,6 +46,10 @@ fn every_entry_is_in_a_table() {
     complete(FLOW_CONTROLS.into_iter().chain(PAUSES).chain(RECOVERED), FlowControl::name);
     complete(QUEUINGS.into_iter().flatten().chain(WIDE_QUEUINGS), Queuing::name);
     complete(INJECTION_QUEUES, InjectionQueues::name);
+    complete(CONGESTION_POINTS, CongestionPoint::name);
+    complete(NOTIFICATION_POINTS, NotificationPoint::name);
+    complete(REACTION_POINTS.map(|(reaction, ..)| reaction), ReactionPoint::name);
+    complete(ENTROPIES.map(|(entropy, ..)| entropy), Entropy::name);
     let routings =
         ROUTINGS.into_iter().chain(LATTICE_ROUTINGS).chain(TREE_ROUTINGS).chain(NOTIFIED);
     complete(

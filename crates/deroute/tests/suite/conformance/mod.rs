@@ -2,6 +2,7 @@
 //! any number of partitions and threads, deliver at zero load after exactly the time that the
 //! formula says, never depend on itself, and never go in circles.
 
+mod controls;
 mod deadlock;
 mod entries;
 mod graphs;

@@ -1,6 +1,7 @@
 //! Specs that the suites start from, and how to run them.
 
 pub mod catalogue;
+pub mod controls;
 pub mod incast;
 
 use std::ops::ControlFlow;
