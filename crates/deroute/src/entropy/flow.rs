@@ -11,8 +11,10 @@
 //! None.
 //!
 //! # Limits
-//! Needs a routing that draws paths: ECMP, oblivious ones up a fat tree, Valiant, O1TURN, UGAL and
-//! Piggyback, which then weighs one detour only. Flows that share a link go on sharing it.
+//! Needs a routing that draws, and decides once: of paths (ECMP, oblivious ones up a fat tree, Valiant, O1TURN), of one
+//! detour (UGAL, and Piggyback, which then weighs one only), or among outputs that are as good (adaptive ones, hop by
+//! hop). Fixed paths have nothing to spray, and those that notifications decide are not the host's. Flows that share a
+//! link go on sharing it.
 //!
 //! # Example
 //! ```toml

@@ -60,27 +60,25 @@ const MOST: u32 = 1 << 16;
 pub(crate) fn check(routing: &Routing) -> Result<(), SpecError> {
     let drawn = match routing {
         Routing::UpOblivious(spec) => spec.draw == crate::spec::Draw::Random,
-        Routing::Ecmp(_)
-        | Routing::Valiant(_)
-        | Routing::O1Turn(_)
-        | Routing::Ugal(_)
-        | Routing::Piggyback(_) => true,
-        _ => false,
+        // Fixed paths, those that notifications decide, and code from outside.
+        Routing::Minimal(_)
+        | Routing::ModK(_)
+        | Routing::Table(_)
+        | Routing::MarBp(_)
+        | Routing::QcnSwitch(_)
+        | Routing::SwitchAr(_)
+        | Routing::Python(_) => false,
+        _ => true,
     };
     if drawn {
         return Ok(());
     }
-    let message = format!(
-        "the paths of {} do not follow from draws at the source: they are fixed, or chosen hop by hop",
-        routing.name()
-    );
+    let message = format!("the paths of {} do not follow from draws", routing.name());
     let choices = [
-        "routing.up_oblivious at random",
-        "routing.ecmp",
+        "routing.ecmp or routing.up_oblivious at random in a fat tree",
         "routing.valiant",
         "routing.o1turn",
-        "routing.ugal",
-        "routing.piggyback",
+        "an adaptive routing, such as routing.ugal, routing.dimwar, routing.up_adaptive",
     ];
     Err(SpecError::new("network.nic.entropy", message).choices(choices))
 }

@@ -127,6 +127,11 @@ fn paths_follow_from_entropies_on_every_topology() {
         ("{ dragonfly = { p = 2, a = 4, h = 2 } }", "{ valiant = {} }"),
         ("{ dragonfly = { p = 2, a = 4, h = 2 } }", "{ ugal = {} }"),
         ("{ dragonfly = { p = 2, a = 4, h = 2 } }", "{ piggyback = {} }"),
+        ("{ kary_tree = { k = 2, levels = 3 } }", "{ up_adaptive = {} }"),
+        ("{ hyperx = { widths = [4, 4], hosts = 2 } }", "{ min_ad = {} }"),
+        ("{ hyperx = { widths = [4, 4], hosts = 2 } }", "{ clos_ad = {} }"),
+        ("{ hyperx = { widths = [4, 4], hosts = 2 } }", "{ dimwar = {} }"),
+        ("{ hyperx = { widths = [4, 4], hosts = 2 } }", "{ omniwar = {} }"),
         ("{ hyperx = { widths = [4, 4], hosts = 2 } }", "{ o1turn = { orders = 'all' } }"),
         ("{ hyperx = { widths = [4, 4], hosts = 2 } }", "{ valiant = {} }"),
         ("{ graph = { hosts = 2, edges = [[0, 1], [1, 2], [2, 3], [3, 0]] } }", "{ valiant = {} }"),
@@ -145,7 +150,8 @@ fn paths_follow_from_entropies_on_every_topology() {
         spec.traffic.load = 0.6;
         (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(500.into()), 3_000.into());
         spec.checks.full = true;
-        let adaptive = routing.contains("ugal") || routing.contains("piggyback");
+        let oblivious = ["up_oblivious", "ecmp", "valiant", "o1turn"];
+        let adaptive = !oblivious.iter().any(|name| routing.contains(name));
         for entropy in ["{ flow = {} }", "{ oblivious = { values = 16 } }", REPS] {
             let spec = with(spec.clone(), entropy);
             let what = format!("{topology} {routing} {entropy}");
