@@ -138,6 +138,23 @@ def reproduced_page() -> str:
     return report.markdown(_engine.VERSION, known)
 
 
+def tables_page(scale: str, *items: str) -> str:
+    """The published measurements of the cells of fat-tree tables, at a scale."""
+    paper, chosen = _tables_of(scale, *items)
+    return report.tables_page(_engine.VERSION, paper, scale, chosen)
+
+
+def cells_page() -> str:
+    """Every cell of the fat-tree tables in the paper's network, a line each."""
+    return report.cells_list(_tables_of("paper", "table-2", "table-3")[1])
+
+
+def _tables_of(scale: str, *items: str) -> tuple[papers.Paper, list[papers.ItemReport]]:
+    paper = papers.read_paper(ROOT / "reproduce" / "fat-tree")
+    chosen = [each for each in paper.items if each.name in items]
+    return paper, status.kept(chosen, [(scale, paper.folder)], _engine.VERSION)
+
+
 FILES: Mapping[str, Callable[[], str]] = {
     "schemas/experiment.schema.json": schema_file,
     "docs/reference/spec.md": spec_page,
@@ -146,6 +163,10 @@ FILES: Mapping[str, Callable[[], str]] = {
     "docs/reference/switches.md": partial(catalogue_page, SWITCHES),
     "docs/reference/commands.md": commands_page,
     "docs/reproduced.md": reproduced_page,
+    "docs/fat-tree-tables.md": partial(tables_page, "quick", "table-2", "table-3"),
+    "docs/fat-tree-table-2-paper.md": partial(tables_page, "paper", "table-2"),
+    "docs/fat-tree-table-3-paper.md": partial(tables_page, "paper", "table-3"),
+    "docs/fat-tree-cells.csv": cells_page,
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,11 +12,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from deroute.reproduce import PaperError, read_paper
+from conftest import ROOT
+from deroute.reproduce import PaperError, read_paper, status
+from deroute.reproduce.cells import Cells, keep, kept, listing, markdown
 from deroute.reproduce.engine import BuiltEngine
 from deroute.reproduce.evidence import Evidence, NotSettledError
 from deroute.reproduce.measures import call
-from deroute.reproduce.tables import Table, markdown, place_of_best, rank_correlation
+from deroute.reproduce.tables import Table, place_of_best, rank_correlation
 
 AXES = {"routing": ["a", "b", "c"], "scheme": ["1Q", "DBBM"], "traffic": ["UN", "HS"]}
 #: Accepted load by routing: [1Q UN, 1Q HS, DBBM UN, DBBM HS].
@@ -37,7 +41,13 @@ def study(missing: int = 0) -> Any:
         for (s, t), load in zip(cells, loads, strict=True)
         for seed, shift in ((1, -0.01), (2, 0.01))
     ]
-    return SimpleNamespace(frame=pl.DataFrame(rows[2 * missing :]))
+    return SimpleNamespace(
+        frame=pl.DataFrame(rows[2 * missing :]), engine="1.2.3", day="2026-01-02"
+    )
+
+
+def cells(given: Table, missing: int = 0) -> Cells:
+    return Cells.of(given, study(missing), "quick")
 
 
 def evidence(given: Table, runs: Any) -> Evidence:
@@ -94,18 +104,75 @@ def test_ranks() -> None:
 
 
 def test_the_page_has_ours_beside_theirs() -> None:
-    page = markdown(table(published=PUBLISHED), study())
-    assert "Cells: 12; mean difference: 1.9 points" in page
+    given = table(published=PUBLISHED, within=2, because="So it is.")
+    page = markdown(cells(given))
+    assert "12 cells, all published, 1.9 points from them on average, 8 within 2 points" in page
+    assert "the published best among our first 3 in 4 of 4 columns" in page
+    assert "measured by Deroute 1.2.3, scale quick, 2026-01-02" in page
+    assert "Bold: more than 2 points apart. So it is." in page
     assert "### DBBM" in page
-    assert "| b | 40 (42) | 30 (26) |" in page
+    assert "| b | 40 (42) | **30** (26) |" in page
+    assert "| within 2 points | 2 | 1 |" in page
     assert "| rank correlation | 1.00 | 0.50 |" in page
     # The first cell is missing, and with it the first column.
-    partly = markdown(table(published=PUBLISHED), study(missing=1))
+    partly = markdown(cells(given, missing=1))
+    assert "11 of 12 cells, all published" in partly
+    assert "| within 2 points | - | 1 |" in partly
     assert "| rank correlation | - | 0.50 |" in partly
     assert "| place of the published best | - | 2 |" in partly
-    unpublished = markdown(table(), study(missing=1))
+    unpublished = markdown(cells(table(), missing=1))
+    assert "11 of 12 cells, none of them published" in unpublished
     assert "| a | - | 20 |" in unpublished
     assert "(" not in unpublished
+
+
+def test_every_cell_is_a_line_of_its_own() -> None:
+    given = table(
+        published=PUBLISHED | {"a": [10, float("nan"), 30, 40]}, id="t", within=2, because="!"
+    )
+    lines = listing([cells(given, missing=1)]).splitlines()
+    head = "cell,table,routing,scheme,traffic,published,measured,difference,within,scale,engine,day"
+    assert lines[0] == head
+    assert len(lines) == 13
+    when = "quick,1.2.3,2026-01-02"
+    assert lines[1] == f"t-r01-1q-un,T,a,1Q,UN,10,,,,{when}"
+    assert lines[2] == f"t-r01-1q-hs,T,a,1Q,HS,,20,,,{when}"
+    assert lines[5] == f"t-r02-1q-un,T,b,1Q,UN,42,40,-2,yes,{when}"
+    assert lines[6] == f"t-r02-1q-hs,T,b,1Q,HS,26,30,4,no,{when}"
+
+
+def test_cells_are_kept_until_the_table_has_other_columns(tmp_path: Path) -> None:
+    file, mine = tmp_path / "item.cells.quick.json", cells(table(published=PUBLISHED), missing=1)
+    keep(file, [replace(mine, note="By [hand].")])
+    text = file.read_text(encoding="utf-8")
+    assert '"a": [ null, 20, 30, 40 ]' in text
+    [again] = kept([mine.table], "quick", json.loads(text))
+    assert (again.engine, again.day, again.note) == ("1.2.3", "2026-01-02", "By [hand].")
+    np.testing.assert_allclose(again.measured, mine.measured, atol=0.005)
+    other = Table.read(
+        {"title": "T", "of": "cells", "rows": "routing", "columns": ["traffic", "scheme"]}, AXES
+    )
+    assert list(kept([other], "quick", json.loads(text))) == []
+
+
+def test_the_cells_of_the_fat_tree_paper_are_claims_one_by_one() -> None:
+    paper = read_paper(ROOT / "reproduce" / "fat-tree")
+    [item] = [each for each in paper.items if each.name == "table-2"]
+    [found] = status.kept([item], [("paper", paper.folder)], "0")
+    [cells] = found.tables
+    rows = {row["cell"]: row for row in cells.rows()}
+    assert len(rows) == 340
+    assert {row["within"] for row in rows.values()} == {"yes", "no"}
+    # Table 2: last row, last column, and a cell that decision 6 has.
+    assert rows["ft-t2-r17-flow2sl-ihs"]["published"] == "25"
+    cell = rows["ft-t2-r10-flow2sl-hs10-4"]
+    assert (cell["routing"], cell["published"], cell["measured"]) == ("2TH-*S-K", "59", "15")
+    assert (cell["difference"], cell["within"], cell["engine"]) == ("-44", "no", "0.5.0")
+
+
+def test_a_tolerance_needs_a_reason() -> None:
+    with pytest.raises(ValueError, match="because"):
+        table(within=3)
 
 
 def test_a_table_that_does_not_fit_its_experiment(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,17 +26,18 @@ from deroute.frame import load_results
 from deroute.machine import cores
 from deroute.report import claims
 from deroute.reproduce import Item, ItemReport, Paper, PaperError, budget, status
+from deroute.reproduce.cells import Cells
 from deroute.reproduce.engine import BuiltEngine
 from deroute.reproduce.experiments import documents, experiment_name
 from deroute.reproduce.report import (
     PaperReport,
+    cells_list,
     markdown,
     print_item,
     print_status,
     summary,
     tables_page,
 )
-from deroute.reproduce.tables import markdown as section
 from deroute.store import FILE
 
 _SCALE = "quick"
@@ -55,7 +56,11 @@ ReportFile = Annotated[
     ),
 ]
 Tables = Annotated[
-    Path | None, typer.Option(help="File of the tables; with --status of what is stored.")
+    Path | None,
+    typer.Option(
+        help="File of the tables, Markdown, or CSV with a line for each cell; with --status of"
+        " what is stored."
+    ),
 ]
 Plan = Annotated[
     bool, typer.Option("--plan", help="Run nothing: points, cycles, CPU hours and memory.")
@@ -124,7 +129,7 @@ def reproduce(
     run = partial(_run, where=where, place=place, formats=formats)
     reports = _run_items(data, items, scale, where, run)
     if tables is not None:
-        _write(tables, tables_page(_engine.VERSION, data, scale, reports))
+        _write_tables(tables, data, scale, reports)
     name = "REPORT" if item is None else "-".join(item.split())
     _finish([(data, reports)], report or where / f"{name}.md")
 
@@ -196,17 +201,24 @@ def _write_stored_tables(
         raise InputError.of("is missing: whose tables?", "PAPER", papers.folders(_ROOTS))
     [(paper, reports)] = known
     where = directory or _default_directory(paper, scale)
-    stored = [replace(each, tables=_stored_tables(each.item, where)) for each in reports]
-    _write(file, tables_page(_engine.VERSION, paper, scale, stored))
+    stored = [replace(each, tables=list(_stored(each, scale, where))) for each in reports]
+    _write_tables(file, paper, scale, stored)
 
 
-def _stored_tables(item: Item, where: Path) -> list[str]:
-    sections = []
-    for table in item.tables:
-        results = where / experiment_name(item, table.of)
+def _stored(report: ItemReport, scale: str, where: Path) -> Iterator[Cells]:
+    """Cells of the points in the result directory, if there are any, or else those kept."""
+    known = {each.table.of: each for each in report.tables if each.scale == scale}
+    for table in report.item.tables:
+        results = where / experiment_name(report.item, table.of)
         if (results / FILE).exists():
-            sections.append(section(table, study(load_results(results))))
-    return sections
+            yield Cells.of(table, study(load_results(results)), scale)
+        elif table.of in known:
+            yield known[table.of]
+
+
+def _write_tables(file: Path, paper: Paper, scale: str, reports: Sequence[ItemReport]) -> None:
+    page = tables_page(_engine.VERSION, paper, scale, reports)
+    _write(file, cells_list(reports) if file.suffix == ".csv" else page)
 
 
 def _status(known: Sequence[PaperReport], file: Path | None) -> None:

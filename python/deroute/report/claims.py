@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 
 from deroute.report.page import POLICY, asset
+from deroute.reproduce.cells import Cells
 from deroute.reproduce.report import HEAD, MEASURED, PaperReport, row, summary
 from deroute.writing import whole
 
@@ -77,8 +78,28 @@ def _papers(papers: Sequence[PaperReport]) -> Iterator[str]:
             for judgement in report.judgements:
                 cells = row(judgement)
                 yield _row(paper.name, cells)
-            yield "</tbody></table></div></div>"
+            yield "</tbody></table></div>"
+            yield from map(_cells, report.tables)
+            yield "</div>"
         yield "</section>"
+
+
+def _cells(cells: Cells) -> str:
+    """The cells of a table, one by one, behind a line that sums them up."""
+    rows = list(cells.rows())
+    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in rows[0])
+    label = escape(f"{cells.table.title}, {cells.scale}", quote=True)
+    lines = (
+        f"<tr id='{escape(row['cell'], quote=True)}.{escape(cells.scale, quote=True)}'>"
+        f"{''.join(f'<td>{escape(text)}</td>' for text in row.values())}</tr>"
+        for row in rows
+    )
+    return (
+        f"<details><summary>{escape(cells.line())}</summary>"
+        f'<div class="wide" tabindex="0" role="region" aria-label="{label}">'
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+        "</div></details>"
+    )
 
 
 def _row(paper: str, cells: dict[str, str]) -> str:

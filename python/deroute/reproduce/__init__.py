@@ -15,6 +15,7 @@ from typing import Any
 
 from deroute import _engine
 from deroute.figures import Study
+from deroute.reproduce.cells import Cells
 from deroute.reproduce.evidence import Engine, Evidence
 from deroute.reproduce.experiments import documents
 from deroute.reproduce.paper import (
@@ -28,7 +29,6 @@ from deroute.reproduce.paper import (
     read_paper,
 )
 from deroute.reproduce.report import ItemReport
-from deroute.reproduce.tables import markdown
 from deroute.reproduce.verdict import Judgement, judge
 
 __all__ = [
@@ -62,8 +62,8 @@ def reproduce_item(
     tables = {table.of: table for table in item.tables}
     evidence = Evidence(paper.base, paper.values, runs, engine, tables)
     judgements = [_dated(judge(claim, evidence), scale, runs) for claim in item.claims]
-    pages = [markdown(table, runs[table.of]) for table in item.tables]
-    return ItemReport(item, judgements, figures, pages)
+    cells = [Cells.of(table, runs[table.of], scale) for table in item.tables]
+    return ItemReport(item, judgements, figures, cells)
 
 
 def _dated(judgement: Judgement, scale: str, runs: Mapping[str, Study]) -> Judgement:

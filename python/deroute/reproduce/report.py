@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from deroute.reproduce import cells
+from deroute.reproduce.cells import Cells
 from deroute.reproduce.paper import Item, Paper
 from deroute.reproduce.verdict import (
     DIFFERS,
@@ -49,8 +51,8 @@ class ItemReport:
     item: Item
     judgements: Sequence[Judgement]
     figures: list[Path]
-    #: Tables of published and measured cells, as sections of a page.
-    tables: Sequence[str] = ()
+    #: Published and measured cells of its tables, at one scale or several.
+    tables: Sequence[Cells] = ()
 
 
 #: A paper, and some of its items or all.
@@ -75,6 +77,8 @@ def print_item(console: Console, report: ItemReport) -> None:
     for judgement in report.judgements:
         table.add_row(*_cells(judgement), _verdict(judgement), escape(_why(judgement)))
     console.print(table)
+    for each in report.tables:
+        console.print(escape(each.line()), highlight=False)
     for figure in report.figures:
         console.print(f"figure: {figure}", highlight=False, soft_wrap=True)
 
@@ -91,6 +95,9 @@ def print_status(console: Console, paper: Paper, reports: Sequence[ItemReport]) 
             table.add_row(*_cells(judgement), _verdict(judgement), *when)
         table.add_section()
     console.print(table)
+    for report in reports:
+        for each in report.tables:
+            console.print(escape(each.line()), highlight=False)
     for judgement in _judgements([(paper, reports)]):
         if judgement.verdict == DIFFERS or judgement.stale:
             told = " and no finding explains it" if judgement.fails else ""
@@ -124,16 +131,23 @@ def markdown(engine: str, papers: Sequence[PaperReport]) -> str:
             lines += ["", f"### {report.item.name}: {report.item.title}", ""]
             lines += [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
             lines += [_markdown_row(judgement) for judgement in report.judgements]
+            for each in report.tables:
+                lines += ["", f"{each.line()}."]
     return "\n".join(lines) + "\n"
 
 
 def tables_page(engine: str, paper: Paper, scale: str, reports: Sequence[ItemReport]) -> str:
     """All tables of published and measured cells as a page of Markdown."""
-    sections = [section for report in reports for section in report.tables]
+    sections = [cells.markdown(each) for report in reports for each in report.tables]
     settings = paper.scales[scale].get("set", {})
     values = ", ".join(f"`{path}` = `{json.dumps(value)}`" for path, value in settings.items())
     lead = f"Written by Deroute {engine}, scale `{scale}`{f': {values}' if values else ''}."
     return "\n".join([f"# Tables: {paper.title}", "", lead, "", *sections])
+
+
+def cells_list(reports: Sequence[ItemReport]) -> str:
+    """All cells of all tables, a line each, as CSV."""
+    return cells.listing([each for report in reports for each in report.tables])
 
 
 def _judgements(papers: Sequence[PaperReport]) -> list[Judgement]:

@@ -2,7 +2,7 @@
 
 A run writes one file for each item that it has judged, `verdicts/ITEM.SCALE.json` in its result
 directory; runs of other items and scales leave it alone. Such files in the folder of the paper are
-the published ones.
+the published ones. The cells of tables are kept beside them, see `deroute.reproduce.cells`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from deroute.reproduce import cells
+from deroute.reproduce.cells import Cells
 from deroute.reproduce.paper import Claim, Item, Paper, PaperError
 from deroute.reproduce.report import ItemReport
 from deroute.reproduce.verdict import NEVER_MEASURED, NOT_SETTLED, Judgement
@@ -34,6 +36,8 @@ def keep(directory: Path, scale: str, report: ItemReport) -> None:
     part = file.with_suffix(".part")
     part.write_text(json.dumps(claims, indent=1, ensure_ascii=False), encoding="utf-8")
     part.replace(file)
+    if report.tables:
+        cells.keep(_file(directory, report.item, f"cells.{scale}"), report.tables)
 
 
 def kept(
@@ -53,8 +57,17 @@ def kept(
             # Of equals, `max` takes the first.
             best = max(reversed(known), key=lambda each: each.engine == engine, default=None)
             judgements.append(_with_engine(best, engine) if best else _unmeasured(claim, files))
-        reports.append(ItemReport(item, judgements, []))
+        reports.append(ItemReport(item, judgements, [], _cells(item, places)))
     return reports
+
+
+def _cells(item: Item, places: Sequence[tuple[str, Path]]) -> list[Cells]:
+    """The cells of its tables at every scale; the place that stands later comes first."""
+    found: dict[tuple[str, str], Cells] = {}
+    for scale, where in places:
+        data = _read(_file(where, item, f"cells.{scale}"))
+        found |= {(each.table.of, scale): each for each in cells.kept(item.tables, scale, data)}
+    return list(found.values())
 
 
 def published(paper: Paper, folder: Path, engine: str) -> list[ItemReport]:

@@ -34,6 +34,11 @@ class Table:
     columns: Mapping[str, tuple[str, ...]]
     #: Published numbers in percent, `[row][column]`; NaN where there is none.
     published: NDArray[np.float64]
+    #: What the names of the cells begin with.
+    id: str
+    #: Points of percent by which a measured cell may be off, and why that many; NaN if nobody said.
+    within: float = float("nan")
+    because: str = ""
 
     @classmethod
     def read(cls, data: Mapping[str, Any], axes: Mapping[str, Sequence[str]]) -> Table:
@@ -44,12 +49,21 @@ class Table:
         published = np.full(shape, np.nan)
         for row, numbers in data.get("published", {}).items():
             published[rows.index(row)] = numbers
-        return cls(data["title"], data["of"], data["rows"], rows, columns, published)
+        within = float(data.get("within", "nan"))
+        if ("within" in data) != ("because" in data):
+            raise ValueError("`within` needs a reason, `because`, and a reason needs `within`")
+        name = data.get("id", data["of"])
+        axis, because = data["rows"], data.get("because", "")
+        return cls(data["title"], data["of"], axis, rows, columns, published, name, within, because)
 
     def labels(self) -> list[dict[str, str]]:
         """Labels of every column."""
         names = list(self.columns)
         return [dict(zip(names, each, strict=True)) for each in product(*self.columns.values())]
+
+    def cell_id(self, row: int, labels: Mapping[str, str]) -> str:
+        """Name of a cell: of its table, of its row by number, of its column by labels."""
+        return f"{self.id}-r{row + 1:02}-{'-'.join(labels.values()).lower()}"
 
     def chosen(self, where: Mapping[str, str]) -> list[int]:
         """Columns with these labels."""
@@ -91,42 +105,3 @@ def _ranks(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     equal = (numbers[:, None] == numbers).sum(axis=1)
     ranks: NDArray[np.float64] = below + (equal - 1) / 2
     return ranks
-
-
-def markdown(table: Table, study: Study) -> str:
-    """A section of the page: for every label of the first axis a table, ours beside theirs."""
-    ours = table.measured(study)
-    first, *others = table.columns.items()
-    heads = others[-1][1] if others else first[1]
-    lines = [f"## {table.title}", ""]
-    known = ~np.isnan(table.published) & ~np.isnan(ours)
-    if known.any():
-        difference = np.abs(ours - table.published)[known].mean()
-        lines += [
-            f"Accepted load in percent, measured (published). Cells: {known.sum()}; "
-            f"mean difference: {difference:.1f} points.",
-            "",
-        ]
-    else:
-        lines += ["Accepted load in percent, measured.", ""]
-    for label in first[1] if others else ("",):
-        columns = table.chosen({first[0]: label} if others else {})
-        lines += [f"### {label}", ""] if label else []
-        lines += [f"| {table.axis} | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
-        for row, mine, theirs in zip(table.rows, ours, table.published, strict=True):
-            cells = (_cell(mine[n], theirs[n]) for n in columns)
-            lines.append(f"| {row} | {' | '.join(cells)} |")
-        whole = [bool(known[:, n].all()) for n in range(known.shape[1])]
-        if any(whole[n] for n in columns):
-            pairs = [(ours[:, n], table.published[:, n]) if whole[n] else None for n in columns]
-            rhos = (f"{rank_correlation(*pair):.2f}" if pair else "-" for pair in pairs)
-            places = (str(place_of_best(*pair)) if pair else "-" for pair in pairs)
-            lines.append(f"| rank correlation | {' | '.join(rhos)} |")
-            lines.append(f"| place of the published best | {' | '.join(places)} |")
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _cell(ours: float, theirs: float) -> str:
-    mine = "-" if np.isnan(ours) else f"{ours:.0f}"
-    return mine if np.isnan(theirs) else f"{mine} ({theirs:.0f})"

@@ -29,6 +29,20 @@ def longest_path(
     return [Estimate(float(max(map(len, _forms(evidence, routing, h, packets)))))]
 
 
+def detour(
+    evidence: Evidence, routing: str, widths: Sequence[int], packets: int = 2000
+) -> list[Estimate]:
+    """Most hops of the traced packets in a HyperX, over those of its longest shortest path."""
+    topology = {"hyperx": {"widths": list(widths), "hosts": 2}}
+    spec = evidence.spec(routing=routing, network__topology=topology)
+    engine, wiring = evidence.engine(), evidence.wiring(spec)
+    hops = (
+        sum(wiring.link_class[router, port] >= 0 for router, port, _ in engine.path(spec, *pair))
+        for pair in _pairs(len(wiring.router_of_host), packets)
+    )
+    return [Estimate(float(max(hops)) / len(widths))]
+
+
 def paths_outside(
     evidence: Evidence, routing: str, pattern: str, h: int = 2, packets: int = 2000
 ) -> list[Estimate]:
@@ -146,6 +160,7 @@ def _forms(evidence: Evidence, routing: str, h: int, packets: int) -> Iterator[s
 
 MEASURES = (
     longest_path,
+    detour,
     paths_outside,
     degenerate_over_expected,
     vcs_needed,

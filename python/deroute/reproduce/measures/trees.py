@@ -33,7 +33,36 @@ def port_destinations(
     "EU" for those of the hosts. What the routing does is asked of the engine's implementation: with
     each port in turn the only one with an empty queue.
     """
-    return [Estimate(float(_counts(evidence, routing, column, topology).mean()))]
+    paths = {} if topology is None else {"network__topology": topology}
+    return [Estimate(float(_counts(evidence, routing, column, _SOME, paths).mean()))]
+
+
+def trigger_credits(
+    evidence: Evidence, routing: str, otherwise: str, topology: Mapping[str, Any], buffer: int
+) -> list[Estimate]:
+    """Share of the credits of a queue below which a routing leaves the ports of another one.
+
+    The most of `buffer` phits that may be free on all ports but one, which is empty, so that more
+    destinations are routed through the ports up from level 1 than with the routing `otherwise`.
+    """
+    link = {"latency": 1, "vcs": 1, "buffer": buffer}
+    paths = {
+        "network__topology": topology,
+        "network__links": {"level1": link, "level2": link},
+        "network__nic__injection_queue": buffer,
+    }
+    usual = _destinations_up(evidence, otherwise, 0, paths)
+    # Between these lies the least that has to wait: `stays` is too little, `leaves` is enough.
+    stays, leaves = 0, buffer
+    if _destinations_up(evidence, routing, leaves, paths) <= usual:
+        raise NotSettledError(f"{routing} does not leave the ports of {otherwise}")
+    while leaves - stays > 1:
+        waiting = (stays + leaves) // 2
+        if _destinations_up(evidence, routing, waiting, paths) > usual:
+            leaves = waiting
+        else:
+            stays = waiting
+    return [Estimate((buffer - leaves) / buffer)]
 
 
 def paths_between(evidence: Evidence, topology: Mapping[str, Any]) -> list[Estimate]:
@@ -113,6 +142,13 @@ def ring_gets_stuck(evidence: Evidence, routing: str, vcs: int) -> list[Estimate
     return [Estimate(0.0)]
 
 
+def _destinations_up(
+    evidence: Evidence, routing: str, waiting: int, paths: Mapping[str, Any]
+) -> float:
+    """Mean over the ports up from level 1, while so many phits wait on all of them but one."""
+    return float(_counts(evidence, routing, "S1U", waiting, paths).mean())
+
+
 def _tree(evidence: Evidence, topology: Mapping[str, Any]) -> Tree:
     tree = wired(topology, evidence.engine().topology).wiring.tree
     if tree is None:
@@ -124,14 +160,14 @@ def _counts(
     evidence: Evidence,
     routing: str,
     column: str,
-    topology: Mapping[str, Any] | None,
+    waiting: int,
+    paths: Mapping[str, Any],
 ) -> NDArray[Any]:
-    paths: dict[str, Any] = {} if topology is None else {"network__topology": topology}
     spec = evidence.spec(routing=routing, **paths)
     wiring = evidence.wiring(spec)
     if wiring.tree is None:
         raise NotSettledError("the topology is no fat tree")
-    counts = evidence.destinations(spec, _SOME)
+    counts = evidence.destinations(spec, waiting)
     if column == "EU":
         # A host sends to all that packets arrive at, but not to itself.
         arrived = counts[wiring.link_class == HOST_PORT].sum()
@@ -148,6 +184,7 @@ def _counts(
 
 MEASURES = (
     port_destinations,
+    trigger_credits,
     paths_between,
     subtrees,
     hot_residues,
