@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from deroute.cli import app
+from deroute.errors import InputError
 from deroute.trace import formats
 from deroute.trace.free import FreeNetwork
 from deroute.trace.ops import Came, Collective, Compute, Exchange, Receive, Send, Wait
+from deroute.trace.statistics import summary
 
 otf2 = pytest.importorskip("otf2", reason="not tested: OTF2, for want of the package otf2")
 
@@ -79,6 +86,49 @@ def test_events_are_calls(anchor: Path) -> None:
         Collective("allreduce", bytes=(24,)),
     ]
     assert FreeNetwork(opened).run().ns == 1730
+
+
+def test_what_is_broken_is_told_with_its_location_and_event(anchor: Path) -> None:
+    (file,) = anchor.parent.rglob("1.evt")
+    file.write_bytes(file.read_bytes()[:120] + b"\xff" * 20)
+    _, opened = formats.open_trace(anchor)
+    assert len(list(opened.program(0))) == 10
+    with pytest.raises(InputError, match=r"location 1, event \d+: cannot be read: INVALID_DATA"):
+        list(opened.program(1))
+
+
+def test_a_collective_that_does_not_exist_is_told(anchor: Path) -> None:
+    (file,) = anchor.parent.rglob("0.evt")
+    content = file.read_bytes()
+    # The kind, the communicator, the root, 24 bytes twice.
+    known = bytes([otf2.CollectiveOp.ALLREDUCE.value, 0, 0])
+    assert content.count(known + bytes([1, 24, 1, 24])) == 1
+    file.write_bytes(
+        content.replace(known + bytes([1, 24, 1, 24]), b"\xff" + known[1:] + bytes([1, 24, 1, 24]))
+    )
+    _, opened = formats.open_trace(anchor)
+    with pytest.raises(InputError, match="location 0: MPI_Allreduce makes no sense"):
+        list(opened.program(0))
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_bytes_are_a_trace_or_an_error(anchor: Path, data: st.DataObject) -> None:
+    """Not of the anchor: the library reads for ever if the number of locations is a wrong one."""
+    with tempfile.TemporaryDirectory() as copy:
+        folder = Path(copy) / "run"
+        shutil.copytree(anchor.parent, folder)
+        files = sorted(file for file in folder.rglob("*") if file.suffix in (".evt", ".def"))
+        file = data.draw(st.sampled_from(files))
+        content = bytearray(file.read_bytes())
+        for _ in range(data.draw(st.integers(1, 3))):
+            place = data.draw(st.integers(0, len(content) - 1))
+            content[place] = data.draw(st.integers(0, 255))
+        file.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+        with suppress(InputError):
+            _, opened = formats.open_trace(folder)
+            summary(opened)
+            FreeNetwork(opened).run()
 
 
 def test_what_is_no_trace_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 import deroute
+from deroute import figures
 from deroute.cli import app
-from deroute.cli.plot import plot_directory
+from deroute.cli.plot import plot_directory, study
+from deroute.figures import gantt
 
 TRACE = ("100 0 recv 1 50 0 0\n0 0 barrier 0", "900 0 ssend 0 50 0 0\n0 0 barrier 0")
 EXPERIMENT = """
@@ -74,6 +76,33 @@ def test_the_figure_has_a_panel_for_each_point(run: Path) -> None:
     text = file.read_text(encoding="utf-8")
     assert text.count("in collectives") == 1
     assert "computes" in text
+
+
+def test_64_ranks_can_be_told_apart_in_the_figure(tmp_path: Path) -> None:
+    """Each is at least 3 points high, on its own line, in its own order."""
+    (tmp_path / "pair").mkdir()
+    for rank in range(64):
+        text = f"mpi-trace 1\nrank {rank} of 64\n{100 + 10 * rank} 0 barrier 0\n0 0 finalize\n"
+        (tmp_path / "pair" / f"rank{rank}.txt").write_text(text)
+    text = EXPERIMENT.replace("hosts = 2", "hosts = 64").partition("[[axis]]")
+    figure = '[[figure]]\nname = "course"\nkind = "gantt"\n'
+    (tmp_path / "course.toml").write_text(text[0] + figure)
+    run = tmp_path / "results"
+    arguments = ["run", str(tmp_path / "course.toml"), "--dir", str(run)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    results = deroute.load_results(run)
+    (outcome,) = results.outcomes
+    frame = outcome.jobs["pair"].timeline()
+    assert frame is not None
+    assert frame.filter(activity="computes")["rank"].to_list() == list(range(64))
+    (table,) = figures.read_figures(results.experiment.figures, results.experiment.axes)
+    drawn = gantt.draw(study(results), table)
+    drawn.canvas.draw()
+    (panel,) = drawn.axes
+    assert panel.get_ylim() == (63.5, -0.5)
+    points = 72 * panel.get_window_extent().height / drawn.dpi
+    assert points / 64 >= 3
 
 
 def test_the_critical_path_of_a_job_adds_up_to_its_time(run: Path) -> None:

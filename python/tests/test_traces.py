@@ -250,6 +250,24 @@ def test_what_is_wrong_in_a_trace_is_told_with_its_line(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("mpi-trace 1\nrank 0 of 1000000000\n", ":2: 1000000000 ranks; there may be"),
+        ("num_ranks 1000000000\n", ":1: 1000000000 ranks; there may be"),
+        (
+            "X model_parallel_NPU_group: 1 all_gpus: 1000000000\n0\n",
+            ":1: all_gpus: 1000000000 is not from 1 to 1,000,000",
+        ),
+    ],
+)
+def test_too_many_ranks_are_told(text: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "trace").write_text(text)
+    result = trace("info", tmp_path / "trace")
+    assert result.exit_code == 2, result.output
+    assert words in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
         ("num_ranks x\n", "does not begin with `num_ranks N`"),
         ("num_ranks 2\nrank 2 {\n}\n", ":2: 'rank 2 {' begins no block"),
         ("num_ranks 2\nrank 0 {\n", "ends within rank 0"),
@@ -360,8 +378,16 @@ def test_what_is_wrong_with_layers_is_told(text: str, words: str, tmp_path: Path
 _WORDS = (
     "0 1 -1 -2 7 99999999999999999999 send irecv recv wait waitany allreduce ialltoallv comm"
     " finalize freecomm sendrecv <0,0,8 0<0,0,8 0,1 barrier bcast num_ranks rank { } calc l1: l1"
-    " requires 5b to from tag cpu // /* */ compute init waitall alltoallv 0,0"
+    " requires 5b to from tag cpu // /* */ compute init waitall alltoallv 0,0 NONE ALLREDUCE"
+    " ALLGATHER ALLTOALL_EP REDUCESCATTER_DP_EP"
 )
+_PHASE = st.tuples(
+    st.sampled_from(("0", "7", "-1", "1" * 18)),
+    st.sampled_from(("NONE", "ALLREDUCE", "ALLGATHER", "REDUCESCATTER", "ALLTOALL")).flatmap(
+        lambda kind: st.sampled_from((kind, f"{kind}_EP", f"{kind}_DP_EP"))
+    ),
+    st.sampled_from(("0", "1", "64", "1" * 18)),
+).map(" ".join)
 TEXTS = st.lists(
     st.lists(st.sampled_from(_WORDS.split()), max_size=8).map(" ".join), max_size=12
 ).map("\n".join)
@@ -374,6 +400,7 @@ TEXTS = st.lists(
         "num_ranks 2\nrank 0 {\n",
         "0 init\n",
         "X model_parallel_NPU_group: 1 all_gpus: 1\n",
+        "X model_parallel_NPU_group: 2 ep: 2 pp: 1 all_gpus: 8\n1\n",
     ],
 )
 @settings(max_examples=60)
@@ -381,6 +408,19 @@ TEXTS = st.lists(
 def test_any_text_is_a_trace_or_an_error(head: str, text: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "trace").write_text(head + text)
+        with suppress(InputError):
+            _, opened = formats.open_trace(Path(folder))
+            summary(opened)
+            FreeNetwork(opened).run()
+
+
+@settings(max_examples=60)
+@given(layers=st.lists(st.tuples(_PHASE, _PHASE, _PHASE), max_size=4))
+def test_any_layers_are_a_trace_or_an_error(layers: list[tuple[str, str, str]]) -> None:
+    head = LAYERS.replace("\n2\n", f"\n{len(layers)}\n")
+    rows = [f"layer -1 {' '.join(phases)} 10\n" for phases in layers]
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "layers").write_text(head + "".join(rows))
         with suppress(InputError):
             _, opened = formats.open_trace(Path(folder))
             summary(opened)

@@ -30,10 +30,10 @@ from deroute.trace.ops import (
     Trace,
     Wait,
 )
-from deroute.trace.places import Place, lines, refuse
+from deroute.trace.places import Place, lines, ranks, refuse
 
 NAME = "goal"
-_HEAD = re.compile(r"num_ranks (\d{1,7})")
+_HEAD = re.compile(r"num_ranks (\d{1,18})")
 _BLOCK = re.compile(r"rank (\d{1,7}) \{")
 _LABEL = "[a-zA-Z][a-zA-Z0-9_]*"
 _STATEMENT = re.compile(
@@ -57,7 +57,7 @@ class GoalTrace:
         found = _HEAD.fullmatch(head)
         if found is None:
             refuse("does not begin with `num_ranks N`", self._file, 1)
-        self._ranks = int(found[1])
+        self._ranks = ranks(found[1], self._file, 1)
         self._all: Iterator[tuple[int, int, Op]] = iter(())
         self._next: tuple[int, int, Op] | None = None
 

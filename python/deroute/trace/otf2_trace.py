@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from deroute.errors import InputError
 from deroute.trace.ops import (
@@ -67,8 +67,8 @@ class Otf2Trace:
         return len(self._locations)
 
     @contextmanager
-    def opened(self) -> Iterator[Any]:
-        """The trace, open."""
+    def opened(self, where: Callable[[], str] = str) -> Iterator[Any]:
+        """The trace, open; what is wrong is told with the place."""
         try:
             import otf2  # noqa: PLC0415
             from _otf2.ErrorCodes import Error  # noqa: PLC0415
@@ -79,19 +79,24 @@ class Otf2Trace:
             with otf2.reader.open(str(self.file)) as trace:
                 yield trace
         except (otf2.error.Error, Error) as error:
-            refuse(f"cannot be read: {error}", self.file)
+            refuse(f"{where()}cannot be read: {error}", self.file)
 
     def program(self, rank: int) -> Program:
         """What a rank does, from the beginning."""
         return Listed(_Rank(self, rank).ops())
 
     def events(self, rank: int) -> Iterator[Any]:
-        """What was written down on a rank."""
-        with self.opened() as trace:
-            wanted = self._locations[rank]
+        """What was written down on a rank. Raises `InputError` with the location and the event."""
+        wanted, count = self._locations[rank], 0
+        with self.opened(lambda: f"location {wanted}, event {count + 1}: ") as trace:
             location = next(one for one in trace.definitions.locations if one._ref == wanted)
             for _, event in trace.events([location]):
                 yield event
+                count += 1
+
+    def refuse(self, rank: int, message: str) -> NoReturn:
+        """Raise an error about a rank."""
+        refuse(f"location {self._locations[rank]}: {message}", self.file)
 
     def ns(self, ticks: int) -> int:
         """A time."""
@@ -157,10 +162,16 @@ class _Rank:
                     yield Compute(self.trace.ns(event.time) - self.trace.ns(since))
                     region, within = event.region.name, []
                 elif depth == 0:
-                    yield from self._call(region, within)
+                    yield from self._read(region, within)
                     since = event.time
             elif depth:
                 within.append((kind, event))
+
+    def _read(self, region: str, events: Sequence[tuple[str, Any]]) -> Sequence[Op]:
+        try:
+            return list(self._call(region, events))
+        except (AttributeError, LookupError, ZeroDivisionError) as error:
+            return self.trace.refuse(self.rank, f"{region} makes no sense: {error!r}")
 
     def _call(self, region: str, events: Sequence[tuple[str, Any]]) -> Iterator[Op]:
         """What happened in a region of MPI."""

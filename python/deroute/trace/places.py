@@ -19,9 +19,21 @@ _PIECE = 1 << 18
 _LONGEST_LINE = 1 << 24
 
 
+#: Ranks that a trace may have.
+MOST_RANKS = 10**6
+
+
 def refuse(message: str, file: Path | None, line: int | None = None) -> NoReturn:
     """Raise an error that says where."""
     raise InputError([Problem(message, file=file, line=line)])
+
+
+def ranks(number: str, file: Path, line: int) -> int:
+    """How many ranks there are. Raises `InputError` if these are more than a trace may have."""
+    count = int(number)
+    if not 0 < count <= MOST_RANKS:
+        refuse(f"{count} ranks; there may be 1 to {MOST_RANKS:,}", file, line)
+    return count
 
 
 class Place:

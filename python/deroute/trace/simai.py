@@ -30,11 +30,11 @@ from deroute.trace.ops import (
     Program,
     Wait,
 )
-from deroute.trace.places import Place, lines, refuse
+from deroute.trace.places import MOST_RANKS, Place, lines, refuse
 
 NAME = "simai"
 HEAD = re.compile(r"[A-Z_]+\s+model_parallel_NPU_group:.*")
-_PAIR = re.compile(r"(\w+):\s*(\d{1,9})")
+_PAIR = re.compile(r"(\w+):\s*(\d{1,18})")
 _KINDS = {
     "ALLREDUCE": "allreduce",
     "ALLGATHER": "allgather",
@@ -42,7 +42,6 @@ _KINDS = {
     "ALLTOALL": "alltoall",
 }
 _PARTS = 12
-_MOST_RANKS = 10**6
 
 
 @dataclass(frozen=True)
@@ -78,8 +77,8 @@ class SimaiTrace:
             refuse(
                 "a step in stages cannot be read: nothing says who has which layer", *self._at(1)
             )
-        if not 0 < self._ranks <= _MOST_RANKS:
-            refuse(f"all_gpus: {self._ranks} is not from 1 to {_MOST_RANKS:,}", *self._at(1))
+        if not 0 < self._ranks <= MOST_RANKS:
+            refuse(f"all_gpus: {self._ranks} is not from 1 to {MOST_RANKS:,}", *self._at(1))
         spread = self._tensor * self._experts
         if not spread or self._ranks % spread:
             what = f"{self._ranks} ranks are not shared by {self._tensor} and {self._experts}"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from deroute.trace import places
 from deroute.trace.ops import (
     ANY,
     COLLECTIVES,
@@ -34,7 +35,7 @@ from deroute.trace.places import Place, lines, refuse
 
 NAME = "mpi-trace"
 HEAD = "mpi-trace 1"
-_RANK = re.compile(r"rank (\d{1,7}) of (\d{1,7})")
+_RANK = re.compile(r"rank (\d{1,18}) of (\d{1,18})")
 _NUMBER = re.compile(r"-?\d{1,18}")
 #: Calls that take time and do nothing that others notice.
 _IDLE = ("nothing", "newcomm", "init", "probe", "iprobe", "finalize")
@@ -54,7 +55,7 @@ class TextTrace:
             found = _RANK.fullmatch(next(head, "").strip())
             if found is None or not int(found[1]) < int(found[2]):
                 refuse("is not `rank R of N`", file, 2)
-            rank, count = int(found[1]), int(found[2])
+            rank, count = int(found[1]), places.ranks(found[2], file, 2)
             if rank in self._files:
                 refuse(f"is rank {rank} as {self._files[rank].name} is", file, 2)
             ranks.setdefault(count, file)
