@@ -143,15 +143,18 @@ impl Files {
         read(opened(&path)?)
     }
 
-    /// The first file that is not empty: its name, and how it begins.
-    pub(super) fn first(&self) -> Result<(String, Vec<u8>), Fault> {
-        let mut found = (String::new(), Vec::new());
+    /// The first answer that a file has by its name and how it begins; files without content have none.
+    pub(super) fn find<T>(
+        &self,
+        mut answer: impl FnMut(&str, &[u8]) -> Option<T>,
+    ) -> Result<Option<T>, Fault> {
+        let mut found = None;
         self.each(|Input { name, bytes }| {
-            if found.1.is_empty() && name != "list" {
+            if found.is_none() {
                 let mut head = Vec::new();
                 let told = |error: io::Error| Fault::file(&name, error.to_string());
                 bytes.take(HEAD).read_to_end(&mut head).map_err(told)?;
-                found = (name, head);
+                found = if head.is_empty() { None } else { answer(&name, &head) };
             }
             Ok(())
         })?;

@@ -121,14 +121,15 @@ pub(super) fn load(
     })
 }
 
-/// The format that is asked for, or what the file begins with.
+/// The format that is asked for, or the one that the first file begins with which begins like a trace.
 fn format(spec: &TraceSpec, files: &Files, path: &str) -> Result<&'static Format, SpecError> {
     let found = match spec.format {
         Some(name) => FORMATS.iter().find(|format| format.name == name),
         None => {
             let told = |fault: Fault| SpecError::new(format!("{path}.file"), fault.to_string());
-            let (name, first) = files.first().map_err(told)?;
-            FORMATS.iter().find(|format| (format.begins)(&name, &first))
+            let of =
+                |name: &str, head: &[u8]| FORMATS.iter().find(|format| (format.begins)(name, head));
+            files.find(of).map_err(told)?
         }
     };
     found.ok_or_else(|| {

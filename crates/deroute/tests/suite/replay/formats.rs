@@ -77,3 +77,30 @@ fn dumpi() {
     // 92 us of rank 0 between its calls, as the text form of its file says.
     assert_eq!(job(&outcome).arrays.rank_computed[0], 92_000);
 }
+
+/// What lies before the trace in the order of names is no part of it, in a folder and in an archive.
+#[test]
+fn a_trace_may_have_other_files_beside_it() {
+    let mut archive = tar::Builder::new(Vec::new());
+    for name in ["LICENSE", "testtrace-0000.bin", "testtrace-0001.bin"] {
+        let file = if name == "LICENSE" { "testtrace.LICENSE" } else { name };
+        let path = data(&format!("dumpi/{file}"));
+        archive.append_path_with_name(path, name).expect("there is a sample");
+    }
+    let archive = archive.into_inner().expect("memory takes it");
+    let read = |file: &str| {
+        deroute::Simulation::build(&ideal(4, 1_000, file, "")).err().map(|error| error.message)
+    };
+    // Rank 0 sends to others than these two: it is the reader of DUMPI that refuses them.
+    let packed = Written::with_end(&archive, ".tar");
+    let found = read(packed.path()).expect("ranks are missing");
+    assert!(found.contains("testtrace-0000.bin, byte"), "{found}");
+    let folder = std::env::temp_dir().join(format!("deroute-trace-{}-folder", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    for (name, file) in [("LICENSE", "README.md"), ("ring.0.et", "chakra/all_reduce.0.et")] {
+        std::fs::copy(data(file), folder.join(name)).expect("there is a sample");
+    }
+    let found = read(folder.to_str().expect("a path is text"));
+    std::fs::remove_dir_all(&folder).expect("it is there");
+    assert_eq!(found, None);
+}

@@ -191,6 +191,52 @@ fn dumpi() {
     }
 }
 
+#[test]
+fn dimemas() {
+    let head = "#DIMEMAS:\"two\":1,0:2(1,1)\n";
+    for (text, told) in [
+        ("DIMEMAS\n", "line 1: is not #DIMEMAS"),
+        ("#DIMEMAS:\"all\":1,0:1000000000(1)\n", "line 1: 1000000000 ranks; there may be"),
+        (&format!("{head}d:1:7:2:0:1\n1:9:0:1.0\n"), "line 3: there is no rank 9: there are 2"),
+        (&format!("{head}d:1:7:3:0:1\n"), "line 2: 2 members of 3"),
+        (&format!("{head}77:0:0\n"), "line 2: \"77\" is no kind of record"),
+        (&format!("{head}1:0:0:NaN\n"), "line 2: NaN ns is no time"),
+        (&format!("{head}1:0:0\n"), "line 2: field 4 is missing"),
+        (&format!("{head}3:0:0:1:0:8:0:0:2\n"), "line 2: waits for a receive that was not begun"),
+        (&format!("{head}10:0:0:0:9:0:0:0:0:0\n"), "line 2: there is no communicator 9 so far"),
+    ] {
+        let error = refusal(text, "dimemas");
+        assert!(error.contains(told), "{text:?}: {error}");
+    }
+    let wrong = refusal([head.as_bytes(), &[0xff, 0xfe]].concat(), "dimemas");
+    assert!(wrong.contains("line 2: is no text"), "{wrong}");
+}
+
+#[test]
+fn chakra() {
+    let good = std::fs::read(data("chakra/all_reduce.0.et")).expect("there is a sample");
+    for (bytes, told) in [
+        (good[..40].to_vec(), "byte 8: the file ends within a message of 72 bytes"),
+        (vec![0xff; 12], "byte 0: a number has more than ten bytes"),
+        ([good.as_slice(), &good[8..]].concat(), "byte 81: node 0 is there twice"),
+        // The first node needs node 5; it is of kind 9; its only field has no type that is known.
+        (vec![0, 2, 0x20, 5], "byte 1: there is no node 5"),
+        (vec![0, 2, 0x18, 9], "byte 1: 9 is no kind of node"),
+        (vec![0, 1, 0x0b], "byte 1: 3 is no type of a field"),
+        (vec![0, 2, 0x52, 9], "byte 1: a field is longer than its message"),
+        (vec![0, 2, 0x18, 7], "byte 1: node 0 has no comm_type"),
+        (
+            vec![0, 0xff, 0xff, 0xff, 0xff, 0x0f],
+            "byte 1: a message of 4294967295 bytes is too long",
+        ),
+    ] {
+        let file = Written::with_end(bytes, ".0.et");
+        let spec = ideal(8, 999, file.path(), "");
+        let error = Simulation::build(&spec).err().expect("nothing that could be replayed");
+        assert!(error.message.contains(told), "{told}: {error}");
+    }
+}
+
 /// Files in an archive.
 fn archive(files: &[(String, Vec<u8>)]) -> Vec<u8> {
     let mut archive = tar::Builder::new(Vec::new());
@@ -263,5 +309,41 @@ fn broken_files_are_refused() {
             }
         }
         assert!(refused > 8, "{format}: {refused} of 40");
+    }
+}
+
+/// What is beside the files of ranks is read or refused as well: names of calls, and the number of ranks.
+#[test]
+fn broken_files_beside_a_trace_are_refused() {
+    let events = "#Paraver (01/01/2026 at 10:00):9000_ns:1(2):1:2(1:1,1:1),1\n\
+                  2:1:1:1:1:1000:50000001:301\n2:1:1:1:1:1100:50000001:0\n\
+                  2:2:1:2:1:500:50000001:302\n2:2:1:2:1:2500:50000001:0\n\
+                  3:1:1:1:1:1050:1060:2:1:2:1:500:2400:1000:7\n";
+    let names = "EVENT_TYPE\n9 50000001 MPI\nVALUES\n301 MPI_Send\n302 MPI_Recv\n0 Outside\n";
+    let ranks: Vec<(String, Vec<u8>)> = (0..4)
+        .map(|rank| {
+            let file = data(&format!("dumpi/testtrace-000{rank}.bin"));
+            (format!("t-{rank}.bin"), std::fs::read(file).expect("there is a sample"))
+        })
+        .collect();
+    let refused = |format: &str, beside: &[u8]| {
+        let (trace, _names) = if format == "paraver" {
+            let trace = Written::with_end(events, ".prv");
+            let names = trace.beside("pcf", beside);
+            (trace, Some(names))
+        } else {
+            let about = ("t.meta".to_owned(), beside.to_vec());
+            let files = [std::slice::from_ref(&about), &ranks].concat();
+            (Written::with_end(archive(&files), ".tar"), None)
+        };
+        let built = Simulation::build(&ideal(16, 999, trace.path(), ""));
+        built.err().inspect(|error| assert_eq!(error.path, "workload.jobs[0].trace.file"))
+    };
+    let mut random = Stream::new(25, Owner::Placement);
+    for (format, good) in [("paraver", names), ("dumpi", "numprocs=4\nfileprefix=t\n")] {
+        assert_eq!(refused(format, good.as_bytes()), None, "{format}");
+        let tries = (0..60).map(|_| refused(format, &broken(good.as_bytes(), &mut random)));
+        let count = tries.flatten().count();
+        assert!((4..60).contains(&count), "{format}: {count} of 60");
     }
 }

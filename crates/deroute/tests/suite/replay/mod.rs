@@ -1,6 +1,7 @@
 //! Traces in a network.
 
 mod anchors;
+mod beside;
 mod collectives;
 mod formats;
 mod hostile;
@@ -38,6 +39,13 @@ impl Written {
         let path = std::env::temp_dir().join(name);
         let mut file = std::fs::File::create(&path).expect("a file can be made");
         file.write_all(text.as_ref()).expect("a file can be written");
+        Self(path)
+    }
+
+    /// A file beside it of the same name, but for how it ends.
+    fn beside(&self, end: &str, text: &[u8]) -> Self {
+        let path = self.0.with_extension(end);
+        std::fs::write(&path, text).expect("a file can be written");
         Self(path)
     }
 

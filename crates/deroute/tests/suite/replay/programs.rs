@@ -8,19 +8,33 @@ use super::{data, job};
 use crate::support::{self, value};
 
 /// Trace, its ranks, and how much of it is replayed: bytes of its messages.
-const PROGRAMS: [(&str, u32, &str); 4] = [
+const PROGRAMS: [(&str, u32, &str); 7] = [
     ("mpi-trace/lammps-melt-16.tar.gz", 16, "0.2"),
+    ("mpi-trace/lammps-melt-64.tar.gz", 64, "0.1"),
     ("dim/epoch-4.dim.gz", 4, "0.001"),
+    ("dim/epoch-16.dim.gz", 16, "0.001"),
+    ("ti/npb-cg-A-16.tar.gz", 16, "0.01"),
     ("ti/npb-ft-W-16.tar.gz", 16, "0.02"),
     ("ti/npb-is-A-16.tar.gz", 16, "0.005"),
 ];
 
-/// Networks of 16 hosts or a few more, and a routing of each.
-const NETWORKS: [(&str, &str); 4] = [
+/// A network, and a routing of it.
+type Network = (&'static str, &'static str);
+
+/// Networks of 16 hosts or a few more.
+const NETWORKS: [Network; 4] = [
     ("{ crossbar = { hosts = 16 } }", "{ minimal = {} }"),
     ("{ kary_tree = { k = 4, levels = 2 } }", "{ up_adaptive = { ties = 'random' } }"),
     ("{ dragonfly = { p = 2, a = 4, h = 2 } }", "{ ugal = {} }"),
     ("{ hyperx = { widths = [3, 3], hosts = 2 } }", "{ omniwar = {} }"),
+];
+
+/// The same of 64.
+const LARGER: [Network; 4] = [
+    ("{ crossbar = { hosts = 64 } }", "{ minimal = {} }"),
+    ("{ kary_tree = { k = 8, levels = 2 } }", "{ up_adaptive = { ties = 'random' } }"),
+    ("{ dragonfly = { p = 2, a = 4, h = 2 } }", "{ ugal = {} }"),
+    ("{ hyperx = { widths = [4, 4], hosts = 4 } }", "{ omniwar = {} }"),
 ];
 
 /// A phit of 100 bytes in 10 ns.
@@ -67,7 +81,7 @@ fn all_received(job: &JobOutcome, name: &str) {
 #[test]
 fn no_network_is_faster_than_an_ideal_crossbar() {
     for (file, ranks, bytes) in PROGRAMS {
-        for network in NETWORKS {
+        for network in if ranks > 16 { LARGER } else { NETWORKS } {
             let spec = spec(network, (file, bytes), "0.0");
             let outcome = run(&spec, 1);
             let name = format!("{file} on {}", network.0);
@@ -77,6 +91,21 @@ fn no_network_is_faster_than_an_ideal_crossbar() {
             let reference =
                 if network.0.contains("crossbar") { spec } else { ideal(&spec, network.0) };
             assert!(job(&outcome).time >= job(&run(&reference, 1)).time, "{name}");
+        }
+    }
+}
+
+/// What `deroute trace info` says of LAMMPS on a network that takes no time, and has the same rules, in us.
+#[test]
+fn no_network_is_faster_than_none() {
+    for (file, network, free) in [
+        ("mpi-trace/lammps-melt-16.tar.gz", NETWORKS[0], 13_831),
+        ("mpi-trace/lammps-melt-64.tar.gz", LARGER[0], 27_351),
+    ] {
+        // A phit takes 10 ns, and all messages together a hundredth of what they do otherwise.
+        for messages in ["1.0", "0.01"] {
+            let time = job(&run(&spec(network, (file, messages), "1.0"), 1)).time / 100;
+            assert!((free..free * 2).contains(&time), "{file}, {messages}: {time} us");
         }
     }
 }

@@ -224,6 +224,38 @@ fn computations_and_messages_are_scaled() {
     assert_eq!(time(&trace, "trace.messages = 1.5"), 1_000 + A + 500 + 500);
 }
 
+/// Collectives of some ranks in an order of their own, and one with a size for each pair of ranks.
+#[test]
+fn communicators_and_sizes_of_members() {
+    let calls = |rank: u32| {
+        let (comm, members, root) = if rank % 2 == 1 { (3, "3,1", 3) } else { (5, "0,2", 2) };
+        let row: Vec<String> = (0..4).map(|to| (10 * (rank + 1) + to).to_string()).collect();
+        format!(
+            "comm {comm} {members}\n0 0 bcast {comm} {root} 100\n0 0 allreduce {comm} 200\n\
+             0 0 alltoallv 0 {}",
+            row.join(",")
+        )
+    };
+    let ranks: Vec<String> = (0..4).map(calls).collect();
+    let ranks: Vec<&str> = ranks.iter().map(String::as_str).collect();
+    let trace = mpi(&ranks);
+    let run = |more: &str| {
+        let outcome = completed(&spec(&trace, more));
+        let job = job(&outcome).clone();
+        (job.time, job.messages.sent, job.messages.phits)
+    };
+    // Two broadcasts, two all-reduces of two messages each, and 10 (r + 1) + k bytes from r to k.
+    let blocks: u64 = (0..4).map(|rank| 3 * 10 * (rank + 1) + 6 - rank).sum();
+    let phits = 2 * 100 + 4 * 200 + blocks;
+    // Roots wait for what was sent after their broadcast had come. The rounds of the pairwise exchange have at least
+    // 31 bytes (from 2 to 1), 32 and 31.
+    assert_eq!(run(""), (2 * (A + 150) + 3 * A + 94, 18, phits));
+    // All at once, after the same.
+    let linear = run("trace.collectives.alltoall = 'linear'");
+    assert_eq!(linear, (2 * (A + 150) + A + 123, 18, phits));
+    assert_eq!(run("trace.messages = 2.0"), (2 * (A + 300) + 3 * A + 188, 18, 2 * phits));
+}
+
 /// Rounding the parts of a long computation does not add up.
 #[test]
 fn rounding_does_not_add_up() {
