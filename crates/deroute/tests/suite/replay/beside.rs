@@ -58,7 +58,8 @@ impl Row {
             let nic = format!("{{ latency = 1, link = {{ buffer = 1000000, rate = '{rate}' }} }}");
             spec.network.nic = value(&nic);
         }
-        spec.workload.as_mut().expect("there is one").packet_size = 4_096u32.div_ceil(bytes).into();
+        let packet = u64::from(4_096u32.div_ceil(bytes));
+        spec.workload.as_mut().expect("there is one").packet_size = packet.into();
         u64::from(cycle) * job(&completed(&spec)).time
     }
 
