@@ -158,3 +158,32 @@ def test_classes_of_the_queuing_schemes() -> None:
     assert classes("DBBM") == [host % 3 for host in hosts]
     assert classes("vFtree") == [(33 + host // 6) % 3 for host in hosts]
     assert classes("Flow2SL") == [(1 + host * 3 // 432) % 3 for host in hosts]
+
+
+def test_when_a_routing_with_thresholds_leaves_the_usual_port() -> None:
+    paper = read_paper(ROOT / "fat-tree")
+    lower = {"routing": {"up_adaptive": {"ties": "mod-k", "trigger": "TH", "low": 0.1}}}
+    routings = {**paper.values["routing"], "lower": lower}
+    evidence = Evidence(paper.base, {**paper.values, "routing": routings}, {}, BuiltEngine)
+
+    def credits(routing: str) -> float:
+        small = {"rlft": {"ports": 4, "stages": 3}}
+        given = {"otherwise": "D-mod-K", "topology": small, "buffer": 4000}
+        (value,) = call("trigger_credits", evidence, {"routing": routing} | given)
+        return value.mean
+
+    # The first phit less than a quarter, or a tenth, of 4000; and whatever waits.
+    assert [credits(each) for each in ("TH-*S-K", "lower")] == [999 / 4000, 399 / 4000]
+    assert credits("NoTH-*S-K") == 3999 / 4000
+    with pytest.raises(NotSettledError, match="does not leave"):
+        credits("D-mod-K")
+
+
+def test_hops_of_a_detour_over_those_of_a_shortest_path() -> None:
+    paper = read_paper(ROOT / "hyperx")
+    evidence = Evidence(paper.base, paper.values, {}, BuiltEngine)
+    given = {"widths": [3, 3, 3], "packets": 500}
+    found = {
+        each: call("detour", evidence, {"routing": each} | given)[0].mean for each in ("DOR", "VAL")
+    }
+    assert found == {"DOR": 1, "VAL": 2}
