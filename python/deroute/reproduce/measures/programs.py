@@ -52,6 +52,15 @@ def fewest_destinations(evidence: Evidence, program: Mapping[str, Any]) -> list[
     return [Estimate(min(map(destinations, range(made.ranks))))]
 
 
+def implied_gflops(evidence: Evidence, program: Mapping[str, Any], ms: float) -> list[Estimate]:
+    """What a rank computes, in Gflop/s, if an iteration takes so many milliseconds."""
+    keys = _benchmark(program)
+    pattern = nas.CATALOGUE[keys["benchmark"]]
+    made = nas.Benchmark.of(pattern, keys["letter"], keys["ranks"], keys["iterations"], 1e9)
+    after, before = (pattern.flops(made.size, made.iterations + extra) for extra in (1, 0))
+    return [Estimate((after - before) / made.ranks / ms / 1e6)]
+
+
 def _benchmark(program: Mapping[str, Any]) -> dict[str, Any]:
     return {("letter" if key == "class" else key): value for key, value in program.items()}
 
@@ -96,4 +105,11 @@ def _mean_slowdown(evidence: Evidence, of: str, where: Labels, axis: str) -> Est
     return analysis.estimate(by_seed[reference.SLOWDOWN].to_list())
 
 
-MEASURES = (fewest_destinations, largest_message, mean_message, mean_slowdown, mean_slowdown_ratio)
+MEASURES = (
+    fewest_destinations,
+    implied_gflops,
+    largest_message,
+    mean_message,
+    mean_slowdown,
+    mean_slowdown_ratio,
+)
