@@ -32,6 +32,23 @@ def host_load(evidence: Evidence, of: str, where: Labels, host: int) -> list[Est
     return [analysis.estimate([outcome.arrays.accepted_by_host[host] for outcome in found])]
 
 
+def load_swing(evidence: Evidence, of: str, where: Labels, packet: int) -> list[Estimate]:
+    """Standard deviation over the bins of the series of what is received, in phits per cycle.
+
+    `packet` are the phits of a packet, all of which are as large; bins before the measurement and
+    the last one, which may be shorter, do not count.
+    """
+
+    def swing(outcome: Any) -> float:
+        series = outcome.series
+        if series is None:
+            raise NotSettledError("the runs have no time series")
+        packets = series.by_delivery.packets[max(-series.start, 0) // series.width : -1]
+        return float(np.std(packets * packet / series.width, ddof=1))
+
+    return [analysis.estimate([swing(outcome) for outcome in _outcomes(evidence.of(of), where)])]
+
+
 def host_load_ratio(
     evidence: Evidence, of: str, where: Labels, over: Labels, host: int
 ) -> list[Estimate]:
@@ -242,6 +259,7 @@ def _relative(evidence: Evidence, of: str, where: Labels) -> Estimate:
 MEASURES = (
     host_load,
     host_load_ratio,
+    load_swing,
     host_megabytes,
     host_gigabits,
     reference_load,
