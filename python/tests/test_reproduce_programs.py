@@ -17,7 +17,7 @@ from deroute.reproduce.measures import call
 from deroute.trace import nas, writing
 
 ROOT = Path(__file__).parents[2]
-TRACES = sorted((ROOT / "reproduce/cee/traces").glob("*.tar.gz"))
+TRACES = sorted((ROOT / "reproduce/cee/traces").glob("[bcfim][tgs]-*.tar.gz"))
 
 
 def evidence(state: str = "completed") -> Evidence:
@@ -75,6 +75,18 @@ def test_ranks_send_to_several_others() -> None:
         {"program": {"benchmark": "cg", "class": "S", "ranks": 16, "iterations": 1}},
     )
     assert fewest.mean == 2
+
+
+def test_an_iteration_implies_a_rate() -> None:
+    # FT of class S: 64^3 points, a forward and a backward transform apart from the iterations.
+    program = {"benchmark": "ft", "class": "S", "ranks": 4, "iterations": 1}
+    (rate,) = call("implied_gflops", evidence(), {"program": program, "ms": 10})
+    pattern = nas.CATALOGUE["ft"]
+    size = nas.Benchmark.of(pattern, "S", 4, 1, 1e9).size
+    more = pattern.flops(size, 5) - pattern.flops(size, 1)
+    assert rate.mean == pytest.approx(more / 4 / 4 / 0.01 / 1e9)
+    (slower,) = call("implied_gflops", evidence(), {"program": program, "ms": 20})
+    assert slower.mean == pytest.approx(rate.mean / 2)
 
 
 @pytest.mark.parametrize("packed", TRACES, ids=lambda path: path.name)
