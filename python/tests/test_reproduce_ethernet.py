@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
+import synthetic
 from deroute.figures import Study
 from deroute.reproduce.engine import BuiltEngine
 from deroute.reproduce.evidence import Evidence
@@ -70,3 +72,17 @@ def test_rates_of_slow_links() -> None:
     links = [{"routers": [0, 1], "rate": "25%"}, {"routers": [0, 2], "rate": "10%"}]
     known = evidence({"load": [0.9]}, specs=[{"network": {"slow_links": links}}])
     assert measured(known, "rates") == pytest.approx([0.25, 0.1, 0.35])
+
+
+def test_the_swing_of_a_load_is_that_of_whole_bins_of_the_measurement() -> None:
+    study = synthetic.study(("MIN",), ("UN",), (0.5,), (1,), series=True)
+    (outcome,) = study.outcomes
+    series = outcome.series
+    series.by_delivery.packets = np.arange(len(series.by_delivery.packets)) % 7
+    known = Evidence({}, {}, {"runs": study}, BuiltEngine)
+    keys = {"of": "runs", "where": {"routing": "MIN"}, "packet": 10}
+    (swing,) = call("load_swing", known, keys)
+    first = -series.start // series.width
+    assert first > 0
+    expected = series.by_delivery.packets[first:-1] * 10 / series.width
+    assert swing.mean == pytest.approx(float(np.std(expected, ddof=1)))
