@@ -139,6 +139,8 @@ class CollectiveUse(Part):
     """Collectives of one algorithm, number of members and size; bandwidths as in nccl-tests."""
 
     name: str
+    #: The algorithm that was asked for, if it does not fit so many members or their sizes.
+    asked: str | None = None
     members: int
     phits: int
     #: Parts that ranks took in them, and how long, in cycles.

@@ -21,6 +21,9 @@ pub struct ReplayOutcome {
 pub struct CollectiveUse {
     /// The collective, and its algorithm.
     pub name: String,
+    /// The algorithm that was asked for, if it does not fit so many members or their sizes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
     /// Members.
     pub members: u32,
     /// Data in phits: of a rank, and of all blocks of a rank where everybody has a block.

@@ -69,12 +69,14 @@ pub struct Schedule {
     tags: u32,
     /// Members, data in phits, and how much of it a member has to send at least, if it is a named collective.
     data: Option<(u32, u64, f64)>,
+    /// The algorithm that was asked for and does not fit.
+    instead_of: Option<&'static str>,
 }
 
 impl Schedule {
     /// One lane after the other is added.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), lanes: Vec::new(), tags: 0, data: None }
+        Self { name: name.into(), lanes: Vec::new(), tags: 0, data: None, instead_of: None }
     }
 
     /// A step of all members.
@@ -102,6 +104,16 @@ impl Schedule {
     /// Members, data in phits, and how much of it a member has to send at least, if it is a named collective.
     pub fn data(&self) -> Option<(u32, u64, f64)> {
         self.data
+    }
+
+    /// It goes otherwise than was asked for, since that does not fit.
+    pub fn instead_of(self, asked: &'static str) -> Self {
+        Self { instead_of: Some(asked), ..self }
+    }
+
+    /// The algorithm that was asked for, if it does not fit.
+    pub fn asked(&self) -> Option<&'static str> {
+        self.instead_of
     }
 
     /// Number of lanes.

@@ -27,6 +27,7 @@ pub(super) fn outcome(
             let algorithm = if mean > 0.0 { bytes / (mean * cycle_ns) } else { 0.0 };
             Some(CollectiveUse {
                 name: plan.name.clone(),
+                asked: plan.asked().map(str::to_owned),
                 members,
                 phits: data,
                 parts: parts.count,

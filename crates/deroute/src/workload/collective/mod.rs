@@ -122,6 +122,27 @@ pub fn build(call: &Call, asked: Option<&Algorithm>) -> Result<Schedule, String>
     })
 }
 
+/// Resolves a collective of a trace: where the algorithm that is asked for does not fit its members or their sizes, by the
+/// usual one, which the schedule says.
+///
+/// # Errors
+/// An algorithm that the collective never takes.
+pub fn build_fitting(call: &Call, asked: Option<&Algorithm>) -> Result<Schedule, String> {
+    match (build(call, asked), asked) {
+        (Err(_), Some(asked)) if takes(call.kind, asked) => {
+            Ok(build(call, None)?.instead_of(asked.name()))
+        }
+        (built, _) => built,
+    }
+}
+
+/// Whether a collective goes by an algorithm with some number of members.
+fn takes(kind: CollectiveKind, algorithm: &Algorithm) -> bool {
+    let call = Call { kind, members: 2, root: 0, sizes: Sizes::Same(1), bytes: 0 };
+    let never = matches!(lanes(Schedule::new(""), &call, algorithm), Ok(None));
+    !never && *algorithm != Algorithm::Hierarchical { group: 0 }
+}
+
 /// What nccl-tests call the size, in phits, and the factor that makes bus bandwidth of algorithm bandwidth.
 fn data(call: &Call) -> (u64, f64) {
     use CollectiveKind::{Allgather, Allreduce, Alltoall, Gather, ReduceScatter, Scatter};
@@ -152,6 +173,11 @@ fn lanes(plan: Schedule, call: &Call, algorithm: &Algorithm) -> Lanes {
     let one = |step: Box<dyn Step>| Ok(Some((step, Group::All)));
     let found: Result<Option<Part>, String> = match (call.kind, algorithm, whole) {
         (Kind::Allreduce, _, Some(phits)) => return allreduce(plan, (n, phits), algorithm),
+        (
+            Kind::Allgather | Kind::ReduceScatter,
+            Algorithm::Ring { channels: channels @ 2.. },
+            Some(phits),
+        ) => return Ok(Some(rings(plan, (n, phits, *channels), call.kind))),
         (Kind::Barrier, Algorithm::Dissemination, Some(phits)) => {
             one(dissemination::build(n, phits))
         }
@@ -191,10 +217,26 @@ fn lanes(plan: Schedule, call: &Call, algorithm: &Algorithm) -> Lanes {
     Ok(found?.map(|part| plan.lane([part])))
 }
 
+/// What one of several has of so many phits; the first ones have more where they cannot be divided.
+fn share(of: u32, index: u32, count: u32) -> u32 {
+    (of / count + u32::from(index < of % count)).max(1)
+}
+
+/// All-gather or reduce-scatter of blocks of so many phits along several rings.
+fn rings(plan: Schedule, (n, phits, channels): (u32, u32, u32), kind: CollectiveKind) -> Schedule {
+    let channels = channels.min(phits);
+    (0..channels).fold(plan, |plan, channel| {
+        let blocks = Sizes::Same(share(phits, channel, channels));
+        let step = match kind {
+            CollectiveKind::Allgather => gather_all::ring(n, &blocks),
+            _ => gather_all::reduce_scatter(n, &blocks),
+        };
+        plan.lane([(step, Group::All)])
+    })
+}
+
 /// Allreduce of so many phits among so many members.
 fn allreduce(plan: Schedule, (n, phits): (u32, u32), algorithm: &Algorithm) -> Lanes {
-    let share =
-        |of: u32, index: u32, count: u32| (of / count + u32::from(index < of % count)).max(1);
     Ok(Some(match algorithm {
         Algorithm::RecursiveDoubling => {
             plan.lane([(recursive_doubling::build(n, phits), Group::All)])

@@ -132,7 +132,7 @@ impl Algorithm {
     }
 }
 
-/// The algorithm of each collective; the usual one where there is none.
+/// The algorithm of each collective; the usual one where there is none, or where it does not fit the members or their sizes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CollectiveChoices {

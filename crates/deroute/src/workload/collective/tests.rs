@@ -155,6 +155,9 @@ fn the_best_algorithms_send_no_more_than_needed() {
     }
     assert_eq!(sent(Kind::Allreduce, 64, Algorithm::RecursiveDoubling), 3 * 64);
     assert_eq!(sent(Kind::Allgather, 5, Algorithm::Ring { channels: 1 }), 7 * 5);
+    for kind in [Kind::Allgather, Kind::ReduceScatter] {
+        assert_eq!(sent(kind, 5, Algorithm::Ring { channels: 4 }), 7 * 5);
+    }
     assert_eq!(sent(Kind::Allgather, 5, Algorithm::Bruck), 7 * 5);
     assert_eq!(sent(Kind::ReduceScatter, 5, Algorithm::HalvingDoubling), 7 * 5);
     assert_eq!(sent(Kind::Alltoall, 5, Algorithm::Linear), 7 * 5);
@@ -202,5 +205,14 @@ fn what_does_not_go_is_refused() {
     for (call, algorithm, told) in refusals {
         let error = build(&call, Some(&algorithm)).err().unwrap_or_default();
         assert!(error.contains(told), "{error}");
+        // In a trace the usual one stands for what fits other members.
+        let fitting = build_fitting(&call, Some(&algorithm));
+        assert_eq!(fitting.is_err(), call.kind == Kind::Barrier, "{told}");
+        if let Ok(plan) = fitting {
+            assert_eq!(plan.asked(), Some(algorithm.name()));
+            assert_eq!(plan.name, build(&call, None).unwrap().name);
+        }
     }
+    let none = Algorithm::Hierarchical { group: 0 };
+    assert!(build_fitting(&call(Kind::Allreduce, Sizes::Same(9), 6), Some(&none)).is_err());
 }

@@ -157,7 +157,7 @@ impl<'a> Calls<'a> {
             None => {
                 let (kind, members, root, sizes) = key.clone();
                 let call = Call { kind, members, root, sizes, bytes };
-                self.schedules.push(collective::build(&call, self.choices.of(kind))?);
+                self.schedules.push(collective::build_fitting(&call, self.choices.of(kind))?);
                 let index = self.schedules.len() as u32 - 1;
                 self.built.insert(key, index);
                 index

@@ -54,6 +54,13 @@ fn channels_and_chunks_hide_latency() {
     assert_eq!(ring(1), 14 * (A + 1_000));
     assert_eq!(ring(2), 14 * (A + 500) + 500);
     assert!(ring(4) < ring(2));
+    for kind in ["allgather", "reduce_scatter"] {
+        let ring = |channels: u32| {
+            time(8, kind, 1_000, &format!("{{ ring = {{ channels = {channels} }} }}"))
+        };
+        assert_eq!(ring(1), 7 * (A + 1_000));
+        assert_eq!(ring(2), 7 * (A + 500) + 500);
+    }
     let tree = |chunks: u32| {
         time(
             16,

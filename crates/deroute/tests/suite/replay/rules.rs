@@ -254,6 +254,19 @@ fn communicators_and_sizes_of_members() {
     let linear = run("trace.collectives.alltoall = 'linear'");
     assert_eq!(linear, (2 * (A + 150) + A + 123, 18, phits));
     assert_eq!(run("trace.messages = 2.0"), (2 * (A + 300) + 3 * A + 188, 18, 2 * phits));
+    // Groups of four do not divide two members, who take the usual algorithm.
+    let grouped = "trace.collectives.allreduce = { hierarchical = { group = 4 } }";
+    assert_eq!(run(grouped), run(""));
+    let outcome = completed(&spec(&trace, grouped));
+    let used = &job(&outcome).replay.as_ref().expect("it follows a trace").collectives;
+    let instead: Vec<_> = used.iter().filter(|used| used.asked.is_some()).collect();
+    let [all] = instead.as_slice() else { panic!("{used:?}") };
+    assert_eq!((all.name.as_str(), all.members), ("allreduce, recursive_doubling", 2));
+    assert_eq!(all.asked.as_deref(), Some("hierarchical"));
+    // What never goes is refused.
+    let never = spec(&trace, "trace.collectives.broadcast = 'bruck'");
+    let error = Simulation::build(&never).err().expect("not that").to_string();
+    assert!(error.contains("broadcast does not go by bruck"), "{error}");
 }
 
 /// Rounding the parts of a long computation does not add up.
