@@ -340,10 +340,14 @@ fn broken_files_beside_a_trace_are_refused() {
         built.err().inspect(|error| assert_eq!(error.path, "workload.jobs[0].trace.file"))
     };
     let mut random = Stream::new(25, Owner::Placement);
-    for (format, good) in [("paraver", names), ("dumpi", "numprocs=4\n")] {
+    for (format, good, wrong) in [
+        ("paraver", names, b"VALUES\n\xff\xfe\n".as_slice()),
+        ("dumpi", "numprocs=4\n", b"numprocs=5\n".as_slice()),
+    ] {
         assert_eq!(refused(format, good.as_bytes()), None, "{format}");
-        let tries = (0..200).map(|_| refused(format, &broken(good.as_bytes(), &mut random)));
-        let count = tries.flatten().count();
-        assert!((4..200).contains(&count), "{format}: {count} of 200");
+        assert!(refused(format, wrong).is_some(), "{format}");
+        // Most of what is broken says nothing, and then calls have other names and the files of ranks are counted.
+        let tries = (0..100).map(|_| refused(format, &broken(good.as_bytes(), &mut random)));
+        assert!(tries.flatten().count() < 100, "{format}");
     }
 }
