@@ -174,20 +174,12 @@ def experiment(topology: str, hosts: int, routing: Sequence[str], traffic: Seque
     """The text of an experiment file."""
     found = design(topology, hosts)
     assert found.topology is not None
-    known = routings(topology)
-    for name in routing:
-        if name not in known:
-            raise InputError.of(f"{name!r} does not route on a {topology}", "--routing", known)
+    routed = checked(topology, routing)
     fit = patterns(topology, hosts)
     for name in traffic:
         if name not in fit:
             raise InputError.of(f"{name!r} is no pattern of this network", "--traffic", fit)
     ((key, shape),) = found.topology.items()
-    links = _links(topology)
-    lines = [
-        f"{name} = {{ latency = {toml_value(each['latency'])} }}" for name, each in links.items()
-    ]
-    routed = "\n".join(f"    {_value(name, {'routing': {name: {}}})}" for name in routing)
     sent = "\n".join(f"    {_value(n, {'traffic.pattern': PATTERNS[n]})}" for n in traffic)
     title = KINDS[topology].summary
     return _TEMPLATE.substitute(
@@ -199,11 +191,28 @@ def experiment(topology: str, hosts: int, routing: Sequence[str], traffic: Seque
         ports=found.ports,
         key=key,
         parameters="\n".join(f"{name} = {toml_value(value)}" for name, value in shape.items()),
-        links="\n".join(lines),
+        links=link_lines(topology),
         routing=routing[0],
         pattern=toml_value(PATTERNS[traffic[0]]),
         sent=sent,
         routed=routed,
+    )
+
+
+def checked(topology: str, routing: Sequence[str]) -> str:
+    """Lines of an axis of routings. Raises `InputError` if one does not fit."""
+    known = routings(topology)
+    for name in routing:
+        if name not in known:
+            raise InputError.of(f"{name!r} does not route on a {topology}", "--routing", known)
+    return "\n".join(f"    {_value(name, {'routing': {name: {}}})}" for name in routing)
+
+
+def link_lines(topology: str) -> str:
+    """A line for each class of links."""
+    return "\n".join(
+        f"{name} = {{ latency = {toml_value(each['latency'])} }}"
+        for name, each in _links(topology).items()
     )
 
 

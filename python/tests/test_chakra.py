@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
+from conftest import ROOT
 from deroute.cli import app
 from deroute.errors import InputError
 from deroute.trace import formats
@@ -159,10 +160,36 @@ def test_what_is_wrong_with_groups_and_needs_is_told(stage: Path) -> None:
         result = trace("convert", stage, "--to", to, "--groups", groups)
         assert result.exit_code == 2, result.output
         assert words in result.output
-    (stage / "step.0.et").write_bytes(HEAD + node(1, COMPUTE, [77]))
-    assert "node 1 needs 77, which is not there" in trace("convert", stage, "--to", to).output
     (stage / "step.1.et").unlink()
     assert "has nothing of rank 1 of 2" in trace("info", stage).output
+
+
+PYTORCH = ROOT / "crates/deroute/tests/data/traces/chakra/pytorch.0.et.gz"
+
+
+def test_what_an_observer_of_pytorch_leaves_out(tmp_path: Path) -> None:
+    result = trace("info", PYTORCH, "--json")
+    assert result.exit_code == 0, result.output
+    assert "1,277 needs name nodes that are not there" in result.stderr
+    found = json.loads(result.stdout)
+    assert (found["ranks"], found["calls"]) == (1, 7)
+    assert {kind: each["calls"] for kind, each in found["collectives"].items()} == {
+        "allreduce": 5,
+        "bcast": 2,
+    }
+    # Computations, and the calls around the collectives.
+    assert found["compute_ns"]["most"] == 1000 * (292_828 + 50_941 + 1_311)
+    to = tmp_path / "step.goal"
+    result = trace("convert", PYTORCH, "--to", to)
+    assert result.exit_code == 0, result.output
+    assert "1,277 needs" in result.stderr
+    assert json.loads(trace("info", to, "--json").stdout)["compute_ns"] == found["compute_ns"]
+
+
+def test_a_graph_without_a_rank_in_its_name_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "pytorch-rank0.et.gz"
+    file.write_bytes(PYTORCH.read_bytes())
+    assert "has no graph PREFIX.R.et" in trace("info", file).output
 
 
 @given(st.binary(max_size=80))

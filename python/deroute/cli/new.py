@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from deroute import scaffold
+from deroute import replaying, scaffold
 from deroute.cli.examples import write_new
 from deroute.errors import InputError
 
@@ -27,15 +27,23 @@ def new(
     traffic: Annotated[
         str | None, typer.Option(help="Patterns between commas; asked for when absent.")
     ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(metavar="TRACE", help="Replay it, by default on a fat tree; asks nothing."),
+    ] = None,
 ) -> None:
     """Write a commented experiment file, and ask what should be in it.
 
     - `deroute new mine.toml`
     - `deroute new mine.toml --topology dragonfly --hosts 1000`
     - `deroute new mine.toml --topology fat-tree --hosts 500 --routing ecmp --traffic uniform`
+    - `deroute new mine.toml --trace lammps-melt-16.tar.gz`
     """
     if file.exists():
         raise InputError.of(f"{file} is there already", "FILE")
+    if trace is not None:
+        _replay(file, trace, topology or "fat-tree", hosts, routing)
+        return
     if topology is None:
         for name, kind in scaffold.KINDS.items():
             print(f"  {name:<10}  {kind.summary}")
@@ -50,6 +58,15 @@ def new(
     patterns = _several("Traffic", traffic, scaffold.patterns(topology, hosts), ["uniform"])
     write_new(file, scaffold.experiment(topology, hosts, routings, patterns))
     print(f"written: {file}; next: deroute check {file}")
+
+
+def _replay(file: Path, trace: Path, topology: str, hosts: int | None, routing: str | None) -> None:
+    """Write a file that replays a trace."""
+    scaffold.design(topology, 2)
+    given = routing or ",".join(scaffold.KINDS[topology].usual)
+    names = _several("Routings", given, [], [])
+    write_new(file, replaying.experiment(trace, file, topology, hosts, names))
+    print(f"written: {file}; next: deroute run {file}")
 
 
 def _several(

@@ -5,6 +5,9 @@ that is 0, its operations at a rate that is given. Groups of collectives are in 
 `{"NAME": [ranks], ...}`; a collective without a name is of all ranks. The bytes of an all-gather
 are those of a member, all others those of the whole buffer, as in astra-sim.
 
+Those who observe a program (PyTorch) leave things out: a collective without a `comm_type` is the
+call around it, a computation; what a node needs and is not in the file has ended before.
+
 Source: Sridharan and others, Chakra: Advancing Performance Benchmarking and Co-design using
 Standardized Execution Traces (2023), and its `et_def.proto`.
 """
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +30,8 @@ from deroute.trace.places import Place, data, refuse
 
 NAME = "chakra"
 FILES = re.compile(r".*\.(\d{1,7})\.et(\.gz)?")
+#: Also those whose rank is not known.
+ENDS = re.compile(r".*\.et(\.gz)?")
 #: Kinds of nodes; the others do nothing here.
 _COMPUTE, _SEND, _RECEIVE, _COLLECTIVE = range(4, 8)
 _KINDS = (
@@ -65,19 +71,19 @@ class ChakraTrace:
             if int(found[1]) in self._files:
                 refuse(f"is rank {found[1]} as {self._files[int(found[1])].name} is", file)
             self._files[int(found[1])] = file
+        if not self._files:
+            refuse("has no graph PREFIX.R.et, where R is its rank", place.path)
         for rank in range(len(self._files)):
             if rank not in self._files:
                 refuse(f"has nothing of rank {rank} of {len(self._files)}", place.path)
+        #: Needs of each rank that name no node of its file, once it has been read.
+        self.absent: dict[int, int] = {}
         self.groups = {} if groups is None else _groups(groups, self.ranks)
 
     @property
     def ranks(self) -> int:
         """How many there are."""
         return len(self._files)
-
-    def file(self, rank: int) -> Path:
-        """Where the graph of a rank stands."""
-        return self._files[rank]
 
     def program(self, rank: int) -> Program:
         """Nodes in the order of the file, which need not be that in which they run."""
@@ -101,7 +107,9 @@ class ChakraTrace:
     def nodes(self, rank: int) -> Iterator[Node]:
         """The graph of a rank. Raises `InputError` with the byte where something is wrong."""
         file = self._files[rank]
-        content, at, seen = data(file), 0, set()
+        content, at = data(file), 0
+        seen: set[int] = set()
+        needs: Counter[int] = Counter()
         try:
             size, at = wire.varint(content, at)
             at += size
@@ -115,9 +123,16 @@ class ChakraTrace:
                 if node.number in seen:
                     raise wire.WireError(f"there are two nodes {node.number}", 0)
                 seen.add(node.number)
+                needs.update(node.needs)
                 yield node
         except wire.WireError as error:
             refuse(f"byte {at + error.place}: {error}", file)
+        self.absent[rank] = sum(times for need, times in needs.items() if need not in seen)
+
+    def notes(self) -> Sequence[str]:
+        """What is to be known of what was read."""
+        absent = sum(self.absent.values())
+        return [f"{absent:,} needs name nodes that are not there: taken as ended"] * (absent > 0)
 
     def _refuse(self, rank: int, node: Node, message: str) -> NoReturn:
         refuse(f"byte {node.place}: node {node.number}: {message}", self._files[rank])
@@ -135,7 +150,8 @@ class ChakraTrace:
             return self._number(rank, node, key, most)
 
         last = self.ranks - 1
-        if node.kind == _COMPUTE:
+        around = node.kind == _COLLECTIVE and "comm_type" not in node.attributes
+        if node.kind == _COMPUTE or around:
             counted = 1e9 * number("num_ops") / self._flops if self._flops else 0
             yield Compute(1000 * node.duration_us or round(counted))
         elif node.kind == _SEND:
@@ -229,12 +245,12 @@ def write(trace: ChakraTrace, out: TextIO, notes: Sequence[str] = ()) -> None:
 def _write_rank(trace: ChakraTrace, rank: int, out: TextIO) -> None:
     #: Labels with which nodes begin; they end with `nNUMBER`.
     begins: dict[int, list[str]] = {}
-    edges: list[tuple[int, int, int]] = []
+    edges: list[tuple[int, int]] = []
     sequence: dict[int, int] = {}
     for node in trace.nodes(rank):
         label = f"n{node.number}"
         begins[node.number] = [label]
-        edges += [(node.number, need, node.place) for need in node.needs]
+        edges += [(node.number, need) for need in node.needs]
         done = next(trace.op(rank, node), Compute(0))
         match done:
             case Sent():
@@ -249,11 +265,9 @@ def _write_rank(trace: ChakraTrace, rank: int, out: TextIO) -> None:
                 out.write(f"{label}: calc {done.ns}\n")
             case _:
                 raise TypeError(done)
-    for number, need, place in edges:
+    for number, need in edges:
         if need not in begins:
-            refuse(
-                f"byte {place}: node {number} needs {need}, which is not there", trace.file(rank)
-            )
+            continue
         out.writelines(f"{label} requires n{need}\n" for label in begins[number])
 
 

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deroute.errors import InputError
-from deroute.trace import chakra, goal, otf2_trace, simai, text, time_independent
+from deroute.trace import (
+    chakra,
+    dimemas,
+    goal,
+    goal_binary,
+    otf2_trace,
+    simai,
+    text,
+    time_independent,
+)
 from deroute.trace.ops import Trace
 from deroute.trace.places import Place, first_line, refuse
 
@@ -34,12 +43,22 @@ class Format:
         return self.head.fullmatch(head) is not None
 
 
+#: What a job replays and the lab does not read, by how a file of it begins or is named.
+REPLAYED: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
+    "Paraver": (re.compile(r"#Paraver.*"), re.compile(r".*\.prv(\.gz)?")),
+    "DUMPI": (re.compile(r"hostname=.*"), re.compile(r".*-\d+\.bin|dumpi-.*\.meta")),
+}
+
 CATALOGUE: Mapping[str, Format] = {
     text.NAME: Format(text.TextTrace, re.compile(r"mpi-trace 1\s*")),
     goal.NAME: Format(
         goal.GoalTrace, re.compile(r"\s*(num_ranks\b|//|/\*).*"), in_order=False, alone=True
     ),
-    chakra.NAME: Format(chakra.ChakraTrace, re.compile(".*"), in_order=False, files=chakra.FILES),
+    goal_binary.NAME: Format(
+        goal_binary.GoalBinaryTrace, goal_binary.HEAD, in_order=False, alone=True
+    ),
+    dimemas.NAME: Format(dimemas.DimemasTrace, dimemas.HEAD, alone=True),
+    chakra.NAME: Format(chakra.ChakraTrace, re.compile(".*"), in_order=False, files=chakra.ENDS),
     otf2_trace.NAME: Format(otf2_trace.Otf2Trace, re.compile(".*"), files=otf2_trace.FILES),
     simai.NAME: Format(simai.SimaiTrace, simai.HEAD, alone=True),
     time_independent.NAME: Format(
@@ -66,6 +85,9 @@ def open_trace(path: Path, name: str | None = None) -> tuple[str, Trace]:
         )
         name = next(fits, None)
     if name is None:
+        for known, (begins, named) in REPLAYED.items():
+            if any(begins.fullmatch(head) or named.fullmatch(file.name) for file, head in heads):
+                refuse(f"is a trace of {known}: a job replays it, but it is not read here", path)
         refuse(f"is no trace in a format that is read here: {', '.join(CATALOGUE)}", path)
     if CATALOGUE[name].alone and len(files) != 1:
         refuse(f"has {len(files)} files; a trace of {name} is one", path)

@@ -60,6 +60,8 @@ class Otf2Trace:
                 number = WORLD if members == everybody else 1 + len(self._comms)
                 self._comms[comm._ref] = number, members
             self._ticks: int = trace.timer_resolution
+            if self._ticks <= 0:
+                refuse(f"has a clock of {self._ticks} ticks a second", self.file)
 
     @property
     def ranks(self) -> int:

@@ -11,7 +11,7 @@ import typer
 from deroute.cli import app
 from deroute.cli.trace.output import FORMATS, put
 from deroute.errors import InputError
-from deroute.trace import chakra, formats, time_independent
+from deroute.trace import chakra, formats, goal, time_independent
 from deroute.trace.places import Place
 from deroute.trace.time_independent import FLOPS
 
@@ -46,8 +46,11 @@ def convert(
         raise InputError.of(f"belong to {chakra.NAME}", "--groups")
     if name == chakra.NAME:
         opened = chakra.ChakraTrace(Place(trace), groups, flops)
-    elif not formats.CATALOGUE[name].in_order:
+    elif name == goal.NAME:
         raise InputError.of(f"{trace} is a graph, which no other format holds", "TRACE")
     elif flops is not None:
         opened = time_independent.TimeIndependentTrace(Place(trace), flops)
     app.out().print(put(opened, to, into), markup=False, soft_wrap=True)
+    if isinstance(opened, chakra.ChakraTrace):
+        for note in opened.notes():
+            app.err().print(note, markup=False, soft_wrap=True)

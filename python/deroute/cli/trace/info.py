@@ -13,7 +13,7 @@ from rich.table import Table
 
 from deroute.cli import app
 from deroute.errors import InputError
-from deroute.trace import formats, picture
+from deroute.trace import chakra, formats, picture
 from deroute.trace.free import FreeNetwork, Run
 from deroute.trace.sizes import bytes_text, ms
 from deroute.trace.statistics import Summary, summary
@@ -55,6 +55,9 @@ def info(
         print(json.dumps(result))
     else:
         _print(result)
+    if isinstance(opened, chakra.ChakraTrace):
+        for note in opened.notes():
+            app.err().print(note, markup=False, soft_wrap=True)
     if matrix is not None:
         written = picture.draw(found, matrix, trace.name)
         app.err().print(f"{written}", markup=False, soft_wrap=True)

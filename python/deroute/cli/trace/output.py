@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deroute.errors import InputError
-from deroute.trace import chakra, goal, text, writing
+from deroute.trace import chakra, goal, goal_binary, text, writing
 from deroute.trace.ops import Trace
 from deroute.writing import whole
 
 #: What traces are written as.
 FORMATS = (goal.NAME, text.NAME)
+_GRAPHS = (chakra.ChakraTrace, goal_binary.GoalBinaryTrace)
 
 
 def put(trace: Trace, to: Path, form: str, notes: Sequence[str] = ()) -> str:
     """Write a trace to a folder, or to a file if it is GOAL; what has been written, in words."""
     if form not in FORMATS:
         raise InputError.of(f"there is no format {form!r} to write", "--into", FORMATS)
-    if form == text.NAME and isinstance(trace, chakra.ChakraTrace):
+    if form == text.NAME and isinstance(trace, _GRAPHS):
         raise InputError.of("graphs become graphs", "--into", [goal.NAME])
     if form == text.NAME:
         writing.write(trace, writing.empty(to, "--to"), notes)
@@ -29,6 +30,8 @@ def put(trace: Trace, to: Path, form: str, notes: Sequence[str] = ()) -> str:
         with whole(to) as draft, draft.open("w", encoding="ascii") as out:
             if isinstance(trace, chakra.ChakraTrace):
                 chakra.write(trace, out, notes)
+            elif isinstance(trace, goal_binary.GoalBinaryTrace):
+                goal_binary.write(trace, out, notes)
             else:
                 goal.write(trace, out, notes)
     return f"{to}: {trace.ranks:,} ranks, {form}"
