@@ -1,11 +1,11 @@
 //! What one partition records. Whole numbers only, so that merging in any order gives the same
 //! bytes.
 
-use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
+use super::PathKind;
+use super::histogram::Latencies;
 use super::retransmission::RetransmissionRecord;
-use super::{PathKind, histogram};
 use crate::ids::Cycle;
 
 /// Most batches of a measurement; a long one has more than half as many.
@@ -168,8 +168,7 @@ pub(crate) struct Collector {
     pub(crate) retransmission: RetransmissionRecord,
     pub(crate) min: u32,
     pub(crate) max: u32,
-    #[serde(with = "histogram")]
-    pub(crate) histogram: Histogram<u64>,
+    pub(crate) histogram: Latencies,
     /// Consecutive batches of `1 << batch_bits` cycles; the last one may be shorter.
     pub(crate) batches: Vec<Batch>,
     pub(crate) batch_bits: u32,
@@ -202,7 +201,7 @@ impl Collector {
             retransmission: RetransmissionRecord::default(),
             min: u32::MAX,
             max: 0,
-            histogram: histogram::new(),
+            histogram: Latencies::new(),
             batches: Vec::new(),
             batch_bits: 0,
             by_generation: Bins::default(),
@@ -301,7 +300,7 @@ impl Collector {
         self.marked += u64::from(sample.marked);
         self.min = self.min.min(latency);
         self.max = self.max.max(latency);
-        self.histogram.saturating_record(u64::from(latency));
+        self.histogram.record(latency);
         let batch = (sample.delivered - 1 - self.from) >> self.batch_bits;
         let batch = &mut self.batches[batch as usize];
         batch.packets += 1;
@@ -334,8 +333,7 @@ impl Collector {
         self.retransmission.add(&other.retransmission);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
-        let same_bounds = self.histogram.add(&other.histogram);
-        debug_assert!(same_bounds.is_ok());
+        self.histogram.merge(&other.histogram);
         for (mine, theirs) in self.batches.iter_mut().zip(&other.batches) {
             mine.merge(theirs);
         }

@@ -1,9 +1,8 @@
 //! What one partition records of the messages of a job. Whole numbers only, as in `collect.rs`.
 
-use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use super::histogram;
+use super::histogram::Latencies;
 use crate::ids::Cycle;
 
 /// A message that has arrived whole.
@@ -28,8 +27,7 @@ pub(crate) struct Record {
     pub(crate) latency: u64,
     pub(crate) min: u32,
     pub(crate) max: u32,
-    #[serde(with = "histogram")]
-    pub(crate) histogram: Histogram<u64>,
+    pub(crate) histogram: Latencies,
     /// Packets that have arrived, and their phits.
     pub(crate) packets: u64,
     pub(crate) arrived_phits: u64,
@@ -87,7 +85,7 @@ impl Record {
             latency: 0,
             min: u32::MAX,
             max: 0,
-            histogram: histogram::new(),
+            histogram: Latencies::new(),
             packets: 0,
             arrived_phits: 0,
             held: 0,
@@ -114,7 +112,7 @@ impl Record {
         self.latency += u64::from(latency);
         self.min = self.min.min(latency);
         self.max = self.max.max(latency);
-        self.histogram.saturating_record(u64::from(latency));
+        self.histogram.record(latency);
     }
 
     /// A packet has to wait; the host holds so many phits now.
@@ -147,8 +145,7 @@ impl Record {
         self.latency += other.latency;
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
-        let same_bounds = self.histogram.add(&other.histogram);
-        debug_assert!(same_bounds.is_ok());
+        self.histogram.merge(&other.histogram);
         self.packets += other.packets;
         self.arrived_phits += other.arrived_phits;
         self.held += other.held;

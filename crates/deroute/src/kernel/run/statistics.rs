@@ -1,11 +1,9 @@
 //! Numbers that results list.
 
-use hdrhistogram::Histogram;
-
 use super::precision;
 use crate::outcome::{Latency, Percentile, SeriesColumns};
 use crate::probe::collect::{Bins, Collector, Sums};
-use crate::probe::histogram;
+use crate::probe::histogram::{self, Latencies};
 
 /// Percentiles that a result lists.
 pub(super) const PERCENTS: [f64; 6] = [1.0, 25.0, 50.0, 95.0, 99.0, 99.9];
@@ -16,7 +14,8 @@ pub(crate) fn ratio(sum: u64, count: u64) -> f64 {
 }
 
 /// The percentiles of a histogram whose largest value is known.
-pub(crate) fn percentiles(histogram: &Histogram<u64>, max: u64) -> Vec<Percentile> {
+pub(crate) fn percentiles(latencies: &Latencies, max: u64) -> Vec<Percentile> {
+    let histogram = latencies.histogram();
     let percentile = |percent| Percentile {
         percent,
         cycles: histogram.value_at_quantile(percent / 100.0).min(max),
