@@ -34,7 +34,17 @@ struct Stencil {
     ends: Box<[u8]>,
     /// Displacements to the neighbours, and the phits of the message; the one at the other end of
     /// the list is the opposite.
-    ways: Vec<([i32; DIMS], u32)>,
+    ways: Vec<Way>,
+}
+
+/// A way to a neighbour.
+#[derive(Clone, Copy)]
+struct Way {
+    steps: [i32; DIMS],
+    /// How much greater the rank of the neighbour is than one's own, where no end is in the way, and these ends.
+    beyond: i32,
+    ends: u8,
+    phits: u32,
 }
 
 pub(super) fn build(spec: &spec::StencilSpec, site: &Site<'_>) -> Result<Box<dyn Step>, SpecError> {
@@ -60,7 +70,7 @@ pub(super) fn build(spec: &spec::StencilSpec, site: &Site<'_>) -> Result<Box<dyn
             for x in axis(0) {
                 let way = [x, y, z];
                 if let Some(kind) = way.iter().filter(|step| **step != 0).count().checked_sub(1) {
-                    ways.push((way, sizes[kind]));
+                    ways.push(Way::new(way, shape, sizes[kind]));
                 }
             }
         }
@@ -118,10 +128,33 @@ fn sizes(
     }
 }
 
+impl Way {
+    fn new(steps: [i32; DIMS], shape: [u32; DIMS], phits: u32) -> Self {
+        let (mut stride, mut beyond, mut ends) = (1, 0, 0);
+        for (dim, (width, step)) in shape.into_iter().zip(steps).enumerate() {
+            if step != 0 {
+                beyond += step * stride;
+                ends |= 1 << (2 * dim + usize::from(step > 0));
+            }
+            stride *= width as i32;
+        }
+        Self { steps, beyond, ends, phits }
+    }
+}
+
 impl Stencil {
     /// The neighbour of a rank; `None` beyond the edge of an open grid, and if it is the rank itself.
-    fn neighbour(&self, rank: u32, way: [i32; DIMS]) -> Option<u32> {
+    #[inline]
+    fn neighbour(&self, rank: u32, way: &Way) -> Option<u32> {
         let ends = self.ends[rank as usize];
+        if ends & way.ends == 0 {
+            return Some(rank.wrapping_add_signed(way.beyond));
+        }
+        self.around(rank, ends, way.steps)
+    }
+
+    /// The same where a rank is at these ends of the grid.
+    fn around(&self, rank: u32, ends: u8, way: [i32; DIMS]) -> Option<u32> {
         let (mut stride, mut found) = (1, rank);
         for ((dim, width), step) in self.shape.into_iter().enumerate().zip(way) {
             if step != 0 {
@@ -147,12 +180,12 @@ impl Step for Stencil {
 
     fn op(&self, rank: u32, index: u32) -> Option<Op> {
         let count = self.ways.len() as u32;
-        let (way, phits) =
-            *self.ways.get((index % count) as usize).filter(|_| index < 2 * count)?;
+        let sends = index < count;
+        let tag = if sends { index } else { index - count };
+        let way = self.ways.get(tag as usize)?;
         let Some(neighbour) = self.neighbour(rank, way) else { return Some(Op::NOTHING) };
-        let tag = index % count;
-        Some(if index < count {
-            Op::Send { to: neighbour, phits, tag }
+        Some(if sends {
+            Op::Send { to: neighbour, phits: way.phits, tag }
         } else {
             // What the neighbour sent the opposite way.
             Op::Wait { from: neighbour, tag: count - 1 - tag }
