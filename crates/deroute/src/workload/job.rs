@@ -191,6 +191,11 @@ impl Job {
         Ok(Self { work, ..Self::of_trace(program, (schedules, comms), origin, work) })
     }
 
+    /// What its ranks do when is not kept, and they send no flows.
+    pub(crate) fn keeps_nothing(&self) -> bool {
+        self.kept == 0 && !self.critical_path && self.flows.is_none()
+    }
+
     /// The class of service of a message with a tag.
     pub fn service(&self, tag: u32) -> u8 {
         self.flows.as_ref().map_or(0, |flows| flows.all[tag as usize].class)

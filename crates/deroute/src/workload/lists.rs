@@ -12,6 +12,7 @@ const NONE: u32 = u32::MAX;
 
 /// Lists, each with a key of its own. Their entries lie in one pool, whose places are reused last in, first out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C)]
 pub(super) struct Lists<K: Eq + Hash, T> {
     /// The only entry of all, if there is one and it was added to none: most receives are posted one by one.
     only: Option<(K, T)>,
@@ -61,6 +62,12 @@ impl<K: Eq + Hash + Copy, T: Copy> Lists<K, T> {
         if let Some(before) = self.entries.get_mut(before as usize) {
             before.1 = place;
         }
+    }
+
+    /// There is no entry, or a single one, whose key is not one of these.
+    #[inline]
+    pub(super) fn are_all_but(&self, these: impl Fn(&K) -> bool) -> bool {
+        self.ends.is_empty() && self.only.as_ref().is_none_or(|(key, _)| !these(key))
     }
 
     /// Takes the first entry of a list.

@@ -95,15 +95,21 @@ struct Unexpected {
     whole: bool,
 }
 
-/// The receives and the messages of a rank.
+/// Most messages that nobody has looked at: so many are found faster by looking at each than in a table.
+const MOST_UNSEEN: usize = 32;
+
+/// The receives and the messages of a rank. What most messages need comes first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[repr(C)]
 pub struct Matching {
-    /// Receives without a message: their order, and who waits.
-    posted: Lists<Pattern, (u32, Waiter)>,
-    /// Receives that were posted.
-    posts: u32,
+    /// Whole messages that no posted receive can take, in the order in which they came: nobody has looked at them.
+    unseen: Vec<Envelope>,
     /// Receives without a message that take more than one source or tag.
     wild: u32,
+    /// Receives that were posted.
+    posts: u32,
+    /// Receives without a message: their order, and who waits.
+    posted: Lists<Pattern, (u32, Waiter)>,
     /// Messages without a receive.
     unexpected: Lists<Pattern, Unexpected>,
     /// Envelopes that were looked at.
@@ -121,6 +127,9 @@ impl Matching {
     pub fn post(&mut self, pattern: Pattern, waiter: Waiter) -> Option<Event> {
         let order = self.posts;
         self.posts = self.posts.wrapping_add(1);
+        if self.take_unseen(pattern) {
+            return Some(Event::Received(waiter));
+        }
         let Some((key, Unexpected { sequence, request, whole, .. })) =
             self.take_unexpected(pattern)
         else {
@@ -135,8 +144,73 @@ impl Matching {
         request.then_some(Event::Ready { to: key.from, sequence })
     }
 
+    /// A whole message has come. Says whether that leads to nothing yet, so that it is kept and nobody looks at it.
+    #[inline]
+    pub fn sets_aside(&mut self, envelope: Envelope) -> bool {
+        let aside = self.unseen.len() < MOST_UNSEEN
+            && self.wild == 0
+            && self.posted.are_all_but(|pattern| pattern.from == envelope.key.from);
+        if aside {
+            self.unseen.push(envelope);
+        }
+        aside
+    }
+
+    /// Takes a message that nobody has looked at, if a receive gets that one. Afterwards there is none of the same sender,
+    /// or the receive has got its message.
+    fn take_unseen(&mut self, pattern: Pattern) -> bool {
+        if self.unseen.is_empty() {
+            return false;
+        }
+        let place = self.unseen.iter().position(|message| message.key.from == pattern.from);
+        if let Some(place) = place {
+            let Envelope { key, sequence, request } = self.unseen[place];
+            let next = self.next.entry(key.from).or_default();
+            let is_next = key == pattern && sequence == *next && self.early.is_empty();
+            if is_next && !request && self.unexpected.first(key).is_none() {
+                *next = next.wrapping_add(1);
+                self.unseen.remove(place);
+                return true;
+            }
+        }
+        if place.is_some() || pattern.from == ANY {
+            self.look_at_unseen();
+        }
+        false
+    }
+
+    /// Looks at the messages that nobody has looked at.
+    #[cold]
+    fn look_at_unseen(&mut self) {
+        let mut unseen = std::mem::take(&mut self.unseen);
+        for envelope in unseen.drain(..) {
+            self.order(envelope, true, |event| unreachable!("{event:?}"));
+        }
+        self.unseen = unseen;
+    }
+
     /// The beginning of a message has come, or all of it.
-    pub fn envelope(&mut self, envelope: Envelope, whole: bool, mut tell: impl FnMut(Event)) {
+    pub fn envelope(&mut self, envelope: Envelope, whole: bool, tell: impl FnMut(Event)) {
+        if whole && self.sets_aside(envelope) {
+            return;
+        }
+        if !self.unseen.is_empty() && !self.fits_at_once(&envelope) {
+            self.look_at_unseen();
+        }
+        self.order(envelope, whole, tell);
+    }
+
+    /// A message goes to a receive that is posted, whatever came before it: nothing that nobody has looked at is of its sender.
+    fn fits_at_once(&self, envelope: &Envelope) -> bool {
+        let Envelope { key, sequence, .. } = *envelope;
+        self.wild == 0
+            && self.early.is_empty()
+            && self.posted.first(key).is_some()
+            && self.next.get(&key.from).copied().unwrap_or(0) == sequence
+    }
+
+    /// Looks at an envelope when those that its sender sent before have been looked at.
+    fn order(&mut self, envelope: Envelope, whole: bool, mut tell: impl FnMut(Event)) {
         let from = envelope.key.from;
         let next = self.next.entry(from).or_default();
         if envelope.sequence != *next {
@@ -155,6 +229,9 @@ impl Matching {
 
     /// A message whose beginning has come is whole. What that leads to.
     pub fn whole(&mut self, key: Pattern, sequence: u32) -> Option<Event> {
+        if !self.unseen.is_empty() {
+            self.look_at_unseen();
+        }
         if let Some(waiter) = self.matched.remove(&(key.from, sequence)) {
             return Some(Event::Received(waiter));
         }
@@ -180,7 +257,7 @@ impl Matching {
 
     /// Messages that nobody has received.
     pub fn left(&self) -> usize {
-        self.unexpected.all().count() + self.early.len()
+        self.unexpected.all().count() + self.early.len() + self.unseen.len()
     }
 
     /// An envelope, in the order of its sender.
@@ -285,6 +362,30 @@ mod tests {
         assert_eq!(matching.post(key(ANY, ANY), Waiter::Node(1)), got);
         assert_eq!(matching.left(), 1);
         assert_eq!(matching.post(key(5, 0), Waiter::Node(1)), got, "the first with tag 1 is gone");
+    }
+
+    /// What nobody waits for is not looked at until somebody may ask for it, and then in the order in which it came.
+    #[test]
+    fn messages_that_nobody_waits_for_keep_their_order() {
+        let mut matching = Matching::default();
+        assert_eq!(matching.post(key(9, 0), Waiter::Node(9)), None);
+        for (from, tag, sequence) in [(5, 1, 1), (2, 1, 0), (5, 1, 0), (7, 3, 0)] {
+            assert_eq!(arrive(&mut matching, key(from, tag), sequence, true), []);
+        }
+        assert_eq!((matching.unseen.len(), matching.left()), (4, 4));
+        let got = |node| Some(Event::Received(Waiter::Node(node)));
+        assert_eq!(matching.post(key(7, 3), Waiter::Node(1)), got(1));
+        assert_eq!(arrive(&mut matching, key(9, 0), 0, true), [Event::Received(Waiter::Node(9))]);
+        assert_eq!(matching.unseen.len(), 3, "it was waited for");
+        assert_eq!(matching.post(key(5, 1), Waiter::Node(2)), got(2), "its sender sent two");
+        assert_eq!(matching.post(key(ANY, 1), Waiter::Node(3)), got(3));
+        assert_eq!(arrive(&mut matching, key(2, 1), 1, true), []);
+        assert_eq!((matching.unseen.len(), matching.left()), (1, 2));
+        let next = arrive(&mut matching, key(2, 1), 3, true);
+        assert_eq!((next, matching.post(key(2, 1), Waiter::Node(4))), (vec![], got(4)));
+        assert_eq!(matching.post(key(2, 1), Waiter::Node(5)), None, "the third has not come");
+        assert_eq!(arrive(&mut matching, key(2, 1), 2, true), [Event::Received(Waiter::Node(5))]);
+        assert_eq!((matching.left(), matching.early.len()), (2, 0));
     }
 
     #[test]

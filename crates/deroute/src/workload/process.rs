@@ -29,10 +29,14 @@ enum Todo {
     End(Waiter),
 }
 
-/// One rank of a job.
+/// One rank of a job. What most messages need comes first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C, align(64))]
 pub struct Process {
+    /// Cycle in which it was told something last.
+    heard: Cycle,
     rank: u32,
+    matching: Matching,
     /// Cycles that it has spent computing, or is going to.
     pub computed: u64,
     /// Nodes that have not ended.
@@ -49,15 +53,14 @@ pub struct Process {
     /// Streams, and until when each computes.
     streams: Vec<(u8, Cycle)>,
     calls: Calls,
-    matching: Matching,
     /// Sends that wait until their receive is posted, by receiver and number: who waits, and their phits.
     asked: BTreeMap<(u32, u32), (Waiter, u32, Pattern)>,
     /// Messages to each rank.
     sent: Table<u32, u32>,
     /// Nodes under way that hold the rank, by activity.
     active: [u32; Activity::COUNT],
-    /// Cycles that it has spent with each activity.
-    pub spent: [u64; Activity::COUNT],
+    /// Cycles that it has spent with each activity, until it went on for the last time.
+    spent: [u64; Activity::COUNT],
     /// Since when it does what it does.
     since: Cycle,
     /// When it did what, if its job keeps that.
@@ -77,7 +80,9 @@ impl Process {
     /// A rank of a job that has not begun.
     pub fn new(rank: u32, job: &Job) -> Self {
         Self {
+            heard: 0,
             rank,
+            matching: Matching::default(),
             computed: 0,
             left: job.program.size(rank),
             begun: false,
@@ -87,7 +92,6 @@ impl Process {
             timed: 0,
             streams: Vec::new(),
             calls: Calls::default(),
-            matching: Matching::default(),
             asked: BTreeMap::new(),
             sent: Table::default(),
             active: [0; Activity::COUNT],
@@ -153,6 +157,13 @@ impl Process {
     /// Nothing is to be done in this cycle because of what it was told.
     pub fn is_waiting(&self) -> bool {
         self.todo.is_empty()
+    }
+
+    /// Cycles that it has spent with an activity, until it was told something or went on for the last time.
+    pub fn spent(&self, what: Activity) -> u64 {
+        let goes_on = self.begun && !self.is_done() && what as usize == self.activity() as usize;
+        let since = if goes_on { self.heard.saturating_sub(self.since) } else { 0 };
+        self.spent[what as usize] + u64::from(since)
     }
 
     /// Counts the time until now.

@@ -7,7 +7,7 @@ use super::behind::Behind;
 use super::incoming::Incoming;
 use super::outgoing::Outgoing;
 
-use crate::ids::{Cycle, HostId};
+use crate::ids::Cycle;
 use crate::probe::messages::{Message, Record};
 use crate::queuing::Flows;
 use crate::workload::matching::{Pattern, Waiter};
@@ -50,9 +50,10 @@ impl News {
 
 /// A rank of a host.
 #[derive(Serialize, Deserialize)]
+#[repr(C)]
 pub(crate) struct Worker {
-    pub(crate) seat: Seat,
     pub(crate) process: Process,
+    pub(crate) seat: Seat,
     /// Cycle in which it has ended.
     pub(crate) ended: Option<Cycle>,
 }
@@ -67,6 +68,8 @@ pub(crate) struct Interface {
     pub(super) told: bool,
     /// Messages of a queue take turns, packet by packet.
     pub(super) turns: bool,
+    /// It has one rank, which need not know of a message that leads to nothing yet.
+    pub(super) quiet: bool,
     /// First cycle in which a computation of a rank ends.
     pub(super) wakes: Cycle,
     /// Cycle of the event that was scheduled last for cutting a packet.
@@ -186,7 +189,6 @@ impl Interface {
 pub(super) struct SendQueues<'a> {
     pub(super) job: &'a Job,
     pub(super) flows: &'a Flows,
-    pub(super) from: HostId,
     pub(super) seat: Seat,
     pub(super) now: Cycle,
     pub(super) serial: &'a mut u32,
@@ -200,15 +202,16 @@ pub(super) struct SendQueues<'a> {
 
 impl Services for SendQueues<'_> {
     fn send(&mut self, descriptor: Descriptor) {
-        let to = self.job.hosts[descriptor.to as usize];
+        let host = |rank: u32| self.job.hosts[rank as usize];
+        let (from, to) = (host(self.seat.rank), host(descriptor.to));
         self.record.sent += 1;
         let of_node = self.job.node.is_some_and(|node| node.joins(self.seat.rank, descriptor.to));
-        if to == self.from || of_node {
+        if to == from || of_node {
             self.within.push((self.seat.job, descriptor));
             return;
         }
         let service = self.job.service(descriptor.key.tag);
-        let queue = self.flows.queue(service, (self.from, to), descriptor.key.tag);
+        let queue = self.flows.queue(service, (from, to), descriptor.key.tag);
         let (serial, issued) = (*self.serial, self.now);
         *self.serial = serial.wrapping_add(1);
         let backlog = &mut self.backlogs[usize::from(queue)];

@@ -37,8 +37,8 @@ pub(crate) struct Interfaces {
     pub(super) leaving: Table<u32, u32>,
     /// Phits in an injection queue.
     pub(super) queue: u32,
-    /// What is due in a cycle, while it is looked at: the rank, and the slot.
-    due: Vec<((u32, u32), u32)>,
+    /// What is due in a cycle, while it is looked at: the interface, and the slot.
+    due: Vec<u64>,
     /// Phits at the head of an injection queue that are there as packets.
     pub(super) ahead: u32,
     /// The networks within nodes, if there are nodes.
@@ -109,6 +109,9 @@ impl Interfaces {
             backlogs: (0..queues).map(|_| VecDeque::new()).collect(),
             behind: Behind::default(),
             serial: 0,
+            quiet: self.scale_up.is_none()
+                && seats.len() == 1
+                && jobs.jobs[seats[0].job as usize].keeps_nothing(),
             turns: seats.iter().any(|seat| jobs.jobs[seat.job as usize].flows.is_some()),
             first: u32::MAX,
             incoming: Incoming::default(),
@@ -142,7 +145,6 @@ impl Interfaces {
         let mut services = SendQueues {
             job,
             flows: &model.flows,
-            from: job.hosts[seat.rank as usize],
             seat,
             now,
             serial: &mut nic.serial,
@@ -256,44 +258,59 @@ impl Interfaces {
         let mut due = std::mem::take(&mut self.due);
         while let Some(events) = self.arrivals.take(now) {
             let Self { arrivals, news, .. } = &*self;
-            let rank = |slot| (news.get(slot).nic, news.get(slot).worker);
-            due.extend(arrivals.events(events).iter().map(|slot| (rank(*slot), *slot)));
+            let place = |slot: &u32| u64::from(news.get(*slot).nic) << 32 | u64::from(*slot);
+            due.extend(arrivals.events(events).iter().map(place));
             self.arrivals.done(events);
         }
         // What else happens in this cycle, at other hosts, does not change the order of what a rank hears.
         due.sort_unstable();
-        for same in due.chunk_by_mut(|one, next| one.0 == next.0).filter(|same| same.len() > 1) {
-            same.sort_unstable_by_key(|(_, slot)| self.news.get(*slot).place());
+        let same = |one: &u64, next: &u64| one >> 32 == next >> 32;
+        for same in due.chunk_by_mut(same).filter(|same| same.len() > 1) {
+            same.sort_unstable_by_key(|one| {
+                let news = self.news.get(*one as u32);
+                (news.worker, news.place())
+            });
         }
-        for (_, slot) in due.drain(..) {
-            let news = self.news.remove(slot);
+        for one in due.drain(..) {
+            let news = self.news.remove(one as u32);
             if matches!(news.what, What::Passes) {
                 continue;
             }
-            self.hear(&news, &core.model, now);
-            entering.extend(self.step(core, cargo, news.nic));
+            if self.hear(&news, &core.model, now) {
+                entering.extend(self.step(core, cargo, news.nic));
+            }
         }
         self.due = due;
     }
 
-    /// A rank is told something.
-    fn hear(&mut self, news: &News, model: &Model, now: Cycle) {
+    /// A rank is told something. Says whether anything may follow from that.
+    fn hear(&mut self, news: &News, model: &Model, now: Cycle) -> bool {
         let News { nic, worker, what, .. } = *news;
-        if let What::Arrives { kind, key, message, .. } = &what {
-            let seat = self.nics[nic as usize].workers[worker as usize].seat;
+        if let What::Arrives { kind, key, message, sequence, begun } = &what {
+            let own = &mut self.nics[nic as usize];
+            let seat = if worker == 0 { own.seat } else { own.workers[worker as usize].seat };
             let counts = matches!(kind, Kind::Eager | Kind::Data);
             let record = &mut self.records[seat.job as usize];
             record.receive(message, counts);
+            if own.quiet && !begun && matches!(kind, Kind::Eager | Kind::Request) {
+                let (key, request) = (*key, *kind == Kind::Request);
+                let envelope = Envelope { key, sequence: *sequence, request };
+                if own.workers[worker as usize].process.sets_aside(envelope, now) {
+                    // What can be cut in this cycle has its own event.
+                    return false;
+                }
+            }
             let jobs = model.jobs.as_ref();
             if jobs.is_some_and(|jobs| jobs.jobs[seat.job as usize].flows.is_some()) {
                 record.flows.push((key.tag, message.arrived));
-                return;
+                return true;
             }
         }
         self.with((nic, worker), (model, now), |process, job, services| {
             process.account(job, now);
             tell(process, job, services, (&what, now));
         });
+        true
     }
 }
 

@@ -199,7 +199,7 @@ fn job_outcome<'a>(
             (Activity::Send, &mut arrays.rank_send),
             (Activity::Wait, &mut arrays.rank_wait),
         ] {
-            array[rank] = worker.process.spent[what as usize];
+            array[rank] = worker.process.spent(what);
         }
         unreceived += worker.process.unreceived() as u64;
         all[rank] = Some(worker);

@@ -16,6 +16,17 @@ impl Process {
         }
     }
 
+    /// A whole message has come for it that it waits for no more than for any other, if it keeps no account of what happened
+    /// when. Says whether that leads to nothing yet.
+    #[inline]
+    pub fn sets_aside(&mut self, envelope: Envelope, now: Cycle) -> bool {
+        let aside = self.matching.sets_aside(envelope);
+        if aside {
+            self.heard = now;
+        }
+        aside
+    }
+
     /// A message for it has begun to arrive; is it whole?
     pub fn receive(
         &mut self,
