@@ -5,7 +5,9 @@
 //! every other one a node: its id, name, kind, the nodes that it needs the end of (by control or by data), how many
 //! microseconds it takes, attributes. Computations and accesses to memory take their time, one after the other on the
 //! processor (`is_cpu_op`) and on the accelerator; sends, receives and collectives have their bytes, peers and tags among the
-//! attributes. A number may have any numeric type.
+//! attributes. A number may have any numeric type. A computation without a duration takes its operations (`num_ops`) at
+//! `flops` a second. Those who observe a program (PyTorch) leave things out: a collective without a `comm_type` is the call
+//! around it, a computation; what a node needs and is not in the file has ended before it begins.
 //!
 //! # Source
 //! MLCommons Chakra, `et_def.proto`.
@@ -188,15 +190,14 @@ fn read_rank(input: Input<'_>, rank: u64, draft: &mut Draft<'_>) -> Result<(), F
             if nodes.insert(node.id, index).is_some() {
                 return Err(fault(at, format!("node {} is there twice", node.id)));
             }
-            needs.extend(node.needs.into_iter().map(|other| (index, other, at)));
+            needs.extend(node.needs.into_iter().map(|other| (index, other)));
         }
         at += digits + length;
     }
-    for (node, other, at) in needs {
-        let Some(other) = nodes.get(&other) else {
-            return Err(fault(at, format!("there is no node {other}")));
-        };
-        program.need(node, *other, false);
+    for (node, other) in needs {
+        if let Some(other) = nodes.get(&other) {
+            program.need(node, *other, false);
+        }
     }
     draft.end(program, &name).map_err(|message| fault(at, message))
 }
@@ -225,8 +226,11 @@ fn action(
     let peer = |name| draft.rank(node.number(name)?);
     match node.kind {
         0 | 1 => Ok(Action::Join),
-        2..=4 => {
-            let time = node.microseconds as f64 * 1e3;
+        7 if node.numbers.contains_key("comm_type") => {
+            collective(node, (program.rank, place), draft)
+        }
+        2..=4 | 7 => {
+            let time = nanoseconds(node, draft.amounts.flops)?;
             let cycles = draft.amounts.cycles(program.rank, &mut program.clock, time)?;
             let on_processor = node.numbers.get("is_cpu_op").is_some_and(|is| *is != 0);
             Ok(Action::Compute { cycles, stream: u8::from(on_processor) })
@@ -237,9 +241,20 @@ fn action(
             Ok(Action::Send { to, phits, tag, comm: 0, synchronous: false })
         }
         6 => Ok(Action::Receive { from: peer("comm_src")?, tag: node.tag()?, comm: 0 }),
-        7 => collective(node, (program.rank, place), draft),
         kind => Err(format!("{kind} is no kind of node")),
     }
+}
+
+/// How long a node computes.
+fn nanoseconds(node: &Node, flops: Option<f64>) -> Result<f64, String> {
+    let operations = node.numbers.get("num_ops").copied().unwrap_or(0);
+    if node.microseconds > 0 || operations == 0 {
+        return Ok(node.microseconds as f64 * 1e3);
+    }
+    let speed = flops.ok_or_else(|| {
+        format!("node {}: operations take no time that is known: `flops` is missing", node.id)
+    })?;
+    Ok(operations as f64 / speed * 1e9)
 }
 
 fn collective(

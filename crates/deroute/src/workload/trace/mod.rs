@@ -123,18 +123,38 @@ pub(super) fn load(
 
 /// The format that is asked for, or the one that the first file begins with which begins like a trace.
 fn format(spec: &TraceSpec, files: &Files, path: &str) -> Result<&'static Format, SpecError> {
+    let mut more = "";
     let found = match spec.format {
         Some(name) => FORMATS.iter().find(|format| format.name == name),
         None => {
             let told = |fault: Fault| SpecError::new(format!("{path}.file"), fault.to_string());
-            let of =
-                |name: &str, head: &[u8]| FORMATS.iter().find(|format| (format.begins)(name, head));
+            let of = |name: &str, head: &[u8]| {
+                if more.is_empty() {
+                    more = advice(name, head);
+                }
+                FORMATS.iter().find(|format| (format.begins)(name, head))
+            };
             files.find(of).map_err(told)?
         }
     };
     found.ok_or_else(|| {
-        let message = format!("{:?} begins like no trace", spec.file);
+        let message = format!("{:?} begins like no trace{more}", spec.file);
         let choices = FORMATS.iter().map(|format| format.name.name());
         SpecError::new(format!("{path}.file"), message).choices(choices)
     })
+}
+
+/// What to do with a file that only the lab reads, or whose name does not say enough.
+fn advice(name: &str, first: &[u8]) -> &'static str {
+    let layers = String::from_utf8_lossy(first);
+    let ends = |end: &str| name.trim_end_matches(".gz").ends_with(end);
+    if [".otf2", ".def", ".evt"].into_iter().any(ends) {
+        "; OTF2 has to be converted before: deroute trace convert"
+    } else if layers.contains("model_parallel_NPU_group:") {
+        "; layers of SimAI have to be converted before: deroute trace convert"
+    } else if ends(".et") {
+        "; a graph of Chakra is named PREFIX.R.et, R is its rank"
+    } else {
+        ""
+    }
 }

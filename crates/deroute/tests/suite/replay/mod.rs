@@ -2,6 +2,7 @@
 
 mod anchors;
 mod beside;
+mod chakra;
 mod collectives;
 mod formats;
 mod hostile;

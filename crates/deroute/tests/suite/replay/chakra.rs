@@ -1,0 +1,94 @@
+//! Graphs of Chakra, which may leave things out; and what a job does not replay, but `deroute trace convert` reads.
+
+use deroute::Simulation;
+
+use super::{Written, completed, data, ideal, job};
+
+fn varint(mut value: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+    out
+}
+
+fn number(field: u64, value: u64) -> Vec<u8> {
+    [varint(field << 3), varint(value)].concat()
+}
+
+fn message(field: u64, content: &[u8]) -> Vec<u8> {
+    [varint(field << 3 | 2), varint(content.len() as u64), content.to_vec()].concat()
+}
+
+/// An attribute with a whole number.
+fn attribute(name: &str, value: u64) -> Vec<u8> {
+    message(10, &[message(1, name.as_bytes()), number(9, value)].concat())
+}
+
+/// A node of a kind, what it needs, how long it takes, and more.
+fn node(id: u64, kind: u64, needs: &[u64], microseconds: u64, more: &[u8]) -> Vec<u8> {
+    let needs: Vec<u8> = needs.iter().flat_map(|other| number(5, *other)).collect();
+    let parts = [number(1, id), number(3, kind), needs, number(7, microseconds), more.to_vec()];
+    let content = parts.concat();
+    [varint(content.len() as u64), content].concat()
+}
+
+/// A graph of one rank.
+fn graph(nodes: &[Vec<u8>]) -> Written {
+    let head = [varint(2), number(1, 0)].concat();
+    Written::with_end([head, nodes.concat()].concat(), ".0.et")
+}
+
+fn refusal(file: &Written) -> String {
+    let spec = ideal(2, 999, file.path(), "");
+    Simulation::build(&spec).err().expect("nothing that could be replayed").message
+}
+
+#[test]
+fn what_is_left_out() {
+    // The call around a collective has no kind and takes its time; 99 is not in the file and has ended.
+    let file = graph(&[
+        node(1, 4, &[], 2, &[]),
+        node(2, 7, &[1, 99], 3, &[]),
+        node(3, 7, &[2], 0, &[attribute("comm_type", 0), attribute("comm_size", 64)].concat()),
+        node(4, 4, &[3, 98], 1, &[]),
+    ]);
+    let outcome = completed(&ideal(2, 999, file.path(), ""));
+    assert_eq!(job(&outcome).time, 6_000);
+}
+
+#[test]
+fn operations() {
+    let file = graph(&[
+        node(1, 4, &[], 0, &attribute("num_ops", 4_000)),
+        // A duration counts more than operations do.
+        node(2, 4, &[1], 1, &attribute("num_ops", 4_000)),
+    ]);
+    let outcome = completed(&ideal(2, 999, file.path(), "trace.flops = 2e9"));
+    assert_eq!(job(&outcome).time, 3_000);
+    let told = refusal(&file);
+    assert!(told.contains("byte 3: node 1: operations take no time that is known"), "{told}");
+}
+
+/// The trace of a rank of PyTorch is read to its end, but what it needs by data and by control goes round.
+#[test]
+fn pytorch() {
+    let spec = ideal(2, 999, &data("chakra/pytorch.0.et.gz"), "");
+    let told = Simulation::build(&spec).err().expect("nothing that could be replayed").message;
+    assert!(told.contains("what rank 0 does needs itself"), "{told}");
+}
+
+#[test]
+fn advice() {
+    for (content, end, told) in [
+        ("OTF2", ".otf2", "OTF2 has to be converted before: deroute trace convert"),
+        ("OTF2", ".def", "OTF2 has to be converted before"),
+        ("X model_parallel_NPU_group: 1\n", "", "SimAI have to be converted before"),
+        ("\u{2}\u{8}", ".et", "named PREFIX.R.et, R is its rank"),
+    ] {
+        let error = refusal(&Written::with_end(content, end));
+        assert!(error.contains("begins like no trace") && error.contains(told), "{error}");
+    }
+}
