@@ -53,6 +53,7 @@ output_buffer = "10 kB"
 
 [base.workload]
 packet_size = "1500 B"
+limit = "2 s"            # of simulated time; what computes meanwhile costs nothing
 
 [[base.workload.jobs]]
 name = "$name"
