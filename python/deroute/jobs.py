@@ -142,6 +142,7 @@ class CollectiveUse(Part):
     #: The algorithm that was asked for, if it does not fit so many members or their sizes.
     asked: str | None = None
     members: int
+    #: Of an all-to-all with unequal blocks, the most that one rank sends or receives.
     phits: int
     #: Parts that ranks took in them, and how long, in cycles.
     parts: int

@@ -12,7 +12,7 @@ pub struct ReplayOutcome {
     pub control_messages: u64,
     /// Messages that had arrived at the end and that nobody had received.
     pub unreceived: u64,
-    /// Its collectives, by algorithm, members and size.
+    /// Its collectives, by algorithm, members and size; what all members call once is one of them.
     pub collectives: Vec<CollectiveUse>,
 }
 
@@ -26,7 +26,9 @@ pub struct CollectiveUse {
     pub asked: Option<String>,
     /// Members.
     pub members: u32,
-    /// Data in phits: of a rank, and of all blocks of a rank where everybody has a block.
+    /// Data in phits, as in nccl-tests: of a rank, and of all blocks of a rank where everybody has a block. Of an all-to-all
+    /// with unequal blocks, the most that one rank sends or receives, its own block included (`alltoallv_perf` of 2.19); of a
+    /// gather or scatter with unequal blocks, all of them.
     pub phits: u64,
     /// Parts that ranks took in them.
     pub parts: u64,

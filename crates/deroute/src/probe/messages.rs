@@ -44,7 +44,7 @@ pub(crate) struct Record {
     pub(crate) computed: u64,
     /// Flows that have arrived whole, by their place among those of the job, and when.
     pub(crate) flows: Vec<(u32, Cycle)>,
-    /// Parts that ranks took in collectives, by their schedules.
+    /// Parts that ranks took in collectives, by what these count as.
     pub(crate) collectives: Box<[Parts]>,
 }
 
@@ -75,8 +75,8 @@ impl Parts {
 }
 
 impl Record {
-    /// Of a job with so many schedules of collectives.
-    pub(crate) fn new(schedules: usize) -> Self {
+    /// Of a job whose collectives count as so many.
+    pub(crate) fn new(collectives: usize) -> Self {
         Self {
             sent: 0,
             received: 0,
@@ -95,7 +95,7 @@ impl Record {
             last: 0,
             computed: 0,
             flows: Vec::new(),
-            collectives: vec![Parts::default(); schedules].into(),
+            collectives: vec![Parts::default(); collectives].into(),
         }
     }
 

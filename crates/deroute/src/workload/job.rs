@@ -10,6 +10,7 @@ use super::program::{Action, Program};
 use super::schedule::Schedule;
 use super::step::{self, Op};
 use super::steps;
+use super::uses::Uses;
 use super::{placement, spec, trace};
 use crate::ids::{Cycle, HostId};
 use crate::spec::{Scale, SpecError};
@@ -42,6 +43,8 @@ pub struct Job {
     pub schedules: Vec<Schedule>,
     /// Who takes part in them.
     pub comms: Comms,
+    /// What they count as in results.
+    pub uses: Uses,
     /// How messages travel.
     pub protocol: Protocol,
     /// How they do within a host.
@@ -94,9 +97,9 @@ impl Job {
                 }
             }
             let path = format!("{path}.trace");
-            let trace::Loaded { ranks, program, schedules, comms, origin, work } =
+            let trace::Loaded { ranks, program, schedules, comms, uses, origin, work } =
                 trace::load(trace, spec.ranks, scale, &path)?;
-            let job = Self::of_trace(program, (schedules, comms), origin, work);
+            let job = Self::of_trace(program, (schedules, comms, uses), origin, work);
             let kept = kept(spec, ranks);
             let critical_path = spec.critical_path;
             return Ok((
@@ -111,7 +114,7 @@ impl Job {
             let path = format!("{path}.flows");
             let site = flows::Site { ranks, seed, class: flows.class, scale, path };
             let flows = Flows::build(flows, &site, (start, limit))?;
-            let (none, work) = ((Vec::new(), Comms::world()), flows.work());
+            let (none, work) = ((Vec::new(), Comms::world(), Uses::default()), flows.work());
             let job = Self::of_trace(flows.program(ranks), none, Origin::default(), work);
             return Ok((Self { name, start, within, flows: Some(flows), ..job }, ranks));
         }
@@ -128,7 +131,7 @@ impl Job {
     /// A job without a name that does what a trace says.
     fn of_trace(
         program: Program,
-        (schedules, comms): (Vec<Schedule>, Comms),
+        (schedules, comms, uses): (Vec<Schedule>, Comms, Uses),
         origin: Origin,
         work: (u64, u64),
     ) -> Self {
@@ -143,6 +146,7 @@ impl Job {
             program,
             schedules,
             comms,
+            uses,
             protocol,
             origin,
             wildcards,
@@ -187,8 +191,9 @@ impl Job {
             return wrong("iterations", message, &most);
         }
         let program = Program::Steps { first_tags, tags: tags as u32, iterations: spec.iterations };
-        let (comms, origin) = (Comms::world(), Origin::default());
-        Ok(Self { work, ..Self::of_trace(program, (schedules, comms), origin, work) })
+        let (uses, origin) = (Uses::new(&schedules), Origin::default());
+        let collectives = (schedules, Comms::world(), uses);
+        Ok(Self { work, ..Self::of_trace(program, collectives, origin, work) })
     }
 
     /// What its ranks do when is not kept, and they send no flows.

@@ -29,6 +29,7 @@ mod step;
 mod steps;
 mod trace;
 mod tree;
+mod uses;
 
 pub use flows::{Flow, Flows};
 pub use job::Job;

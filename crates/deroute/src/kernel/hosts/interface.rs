@@ -226,7 +226,7 @@ impl Services for SendQueues<'_> {
         self.record.end_iteration(iteration, self.now);
     }
 
-    fn collective(&mut self, schedule: u32, cycles: Cycle) {
-        self.record.collectives[schedule as usize].count(cycles);
+    fn collective(&mut self, of: u32, cycles: Cycle) {
+        self.record.collectives[of as usize].count(cycles);
     }
 }

@@ -71,7 +71,7 @@ impl Interfaces {
             ahead,
             scale_up: jobs.node_latency().map(|_| Box::default()),
             wildcards: jobs.jobs.iter().map(|job| job.wildcards).collect(),
-            records: jobs.jobs.iter().map(|job| Record::new(job.schedules.len())).collect(),
+            records: jobs.jobs.iter().map(|job| Record::new(job.uses.all().len())).collect(),
         }
     }
 

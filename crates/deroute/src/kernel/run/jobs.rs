@@ -119,7 +119,7 @@ impl Counts {
 
 /// What a job has done in the whole network.
 fn total(network: &Network<'_>, jobs: &Jobs, job: usize) -> Record {
-    let mut total = Record::new(jobs.jobs[job].schedules.len());
+    let mut total = Record::new(jobs.jobs[job].uses.all().len());
     records(network).for_each(|records| total.merge(&records[job]));
     total
 }

@@ -13,31 +13,29 @@ pub(super) fn outcome(
     unreceived: u64,
     model: &Model,
 ) -> Option<ReplayOutcome> {
-    let named = job.schedules.iter().any(|schedule| schedule.data().is_some());
-    if job.flows.is_some() || job.steps() > 0 && !named {
+    let uses = job.uses.all();
+    if job.flows.is_some() || job.steps() > 0 && uses.is_empty() {
         return None;
     }
     let (cycle_ns, phit_bytes) = (model.scale.cycle_ns(), model.scale.phit_bytes());
-    let collectives = job.schedules.iter().zip(&total.collectives);
-    let collectives =
-        collectives.filter(|(_, parts)| parts.count > 0).filter_map(|(plan, parts)| {
-            let (members, data, factor) = plan.data()?;
-            let mean = ratio(parts.cycles, parts.count);
-            let bytes = data as f64 * phit_bytes;
-            let algorithm = if mean > 0.0 { bytes / (mean * cycle_ns) } else { 0.0 };
-            Some(CollectiveUse {
-                name: plan.name.clone(),
-                asked: plan.asked().map(str::to_owned),
-                members,
-                phits: data,
-                parts: parts.count,
-                mean,
-                min: parts.min.into(),
-                max: parts.max.into(),
-                algorithm_bandwidth: algorithm,
-                bus_bandwidth: algorithm * factor,
-            })
-        });
+    let counted = uses.iter().zip(&total.collectives).filter(|(_, parts)| parts.count > 0);
+    let collectives = counted.map(|(of, parts)| {
+        let mean = ratio(parts.cycles, parts.count);
+        let bytes = of.phits as f64 * phit_bytes;
+        let algorithm = if mean > 0.0 { bytes / (mean * cycle_ns) } else { 0.0 };
+        CollectiveUse {
+            name: of.name.clone(),
+            asked: of.asked.map(str::to_owned),
+            members: of.members,
+            phits: of.phits,
+            parts: parts.count,
+            mean,
+            min: parts.min.into(),
+            max: parts.max.into(),
+            algorithm_bandwidth: algorithm,
+            bus_bandwidth: algorithm * of.factor,
+        }
+    });
     Some(ReplayOutcome {
         says: job.says(),
         control_messages: total.control,

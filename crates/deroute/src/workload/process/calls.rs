@@ -154,7 +154,9 @@ impl Process {
     /// A collective has ended.
     pub(super) fn end_call<S: Services>(&mut self, call: u32, site: &mut Site<'_, S>) {
         if let Some(own) = self.calls.calls.get_mut(call as usize).and_then(Option::take) {
-            site.services.collective(own.schedule, site.now - own.began);
+            if let Some(of) = site.job.uses.of(own.schedule, (own.comm, own.first_tag)) {
+                site.services.collective(of, site.now - own.began);
+            }
             self.todo.push_front(Todo::End(Waiter::Node(own.node)));
         }
     }

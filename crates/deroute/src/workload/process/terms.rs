@@ -42,8 +42,8 @@ pub trait Services {
     /// It has ended an iteration.
     fn iteration(&mut self, iteration: u32);
 
-    /// It has ended its part in a collective, by its schedule, after so many cycles.
-    fn collective(&mut self, schedule: u32, cycles: Cycle);
+    /// It has ended its part in a collective, by what that counts as, after so many cycles.
+    fn collective(&mut self, of: u32, cycles: Cycle);
 }
 
 /// What a rank spends its time with.

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use super::amounts::Amounts;
 use super::fault::{Fault, Place};
+use super::unequal::{Part, Rows};
 use crate::workload::collective::spec::{CollectiveChoices, CollectiveKind};
 use crate::workload::collective::{self, Call, Sizes};
 use crate::workload::comms::Comms;
 use crate::workload::program::Action;
 use crate::workload::schedule::Schedule;
+use crate::workload::uses::Uses;
 
 /// The sizes of a collective in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +47,9 @@ pub(super) struct Comm {
     pub(super) member: u32,
 }
 
+/// What a schedule follows from: kind, members, root, sizes.
+type Key = (CollectiveKind, u32, u32, Sizes);
+
 pub(super) struct Calls<'a> {
     choices: &'a CollectiveChoices,
     ranks: u32,
@@ -52,9 +57,11 @@ pub(super) struct Calls<'a> {
     /// By what the trace calls them and who is in them.
     known: BTreeMap<(u64, Box<[u32]>), u32>,
     schedules: Vec<Schedule>,
-    /// Schedules that are there: kind, members, root, sizes.
-    built: BTreeMap<(CollectiveKind, u32, u32, Sizes), u32>,
+    /// Schedules that are there.
+    built: BTreeMap<Key, u32>,
     sequences: BTreeMap<u32, Sequence>,
+    /// Calls whose members have sizes of their own.
+    rows: Rows,
     /// Collectives and their tags so far, by communicator and rank.
     counts: BTreeMap<(u32, u32), (u32, u32)>,
 }
@@ -69,6 +76,7 @@ impl<'a> Calls<'a> {
             schedules: Vec::new(),
             built: BTreeMap::new(),
             sequences: BTreeMap::new(),
+            rows: Rows::default(),
             counts: BTreeMap::new(),
         }
     }
@@ -152,22 +160,29 @@ impl<'a> Calls<'a> {
             }
         };
         let key = (kind, members, root, sizes);
-        let schedule = match self.built.get(&key) {
-            Some(schedule) => *schedule,
-            None => {
-                let (kind, members, root, sizes) = key.clone();
-                let call = Call { kind, members, root, sizes, bytes };
-                self.schedules.push(collective::build_fitting(&call, self.choices.of(kind))?);
-                let index = self.schedules.len() as u32 - 1;
-                self.built.insert(key, index);
-                index
-            }
-        };
+        let schedule = self.schedule(&key, bytes)?;
         let (_, tags) = self.counts.entry((comm.index, rank)).or_default();
         let first_tag = *tags;
         *tags = tags.wrapping_add(self.schedules[schedule as usize].tags());
         let Comm { index: comm, member } = comm;
+        if let (2.., Sizes::Row(row)) = (members, &key.3) {
+            let call = (comm, first_tag);
+            self.rows.note(&Part { call, kind, root, member, row, schedule });
+        }
         Ok(Action::Collective { schedule, comm, member, first_tag })
+    }
+
+    /// The schedule of a collective, which is there already or not.
+    fn schedule(&mut self, key: &Key, bytes: u64) -> Result<u32, String> {
+        if let Some(schedule) = self.built.get(key) {
+            return Ok(*schedule);
+        }
+        let (kind, members, root, sizes) = key.clone();
+        let call = Call { kind, members, root, sizes, bytes };
+        self.schedules.push(collective::build_fitting(&call, self.choices.of(kind))?);
+        let index = self.schedules.len() as u32 - 1;
+        self.built.insert(key.clone(), index);
+        Ok(index)
     }
 
     /// Compares the next collective of a rank with that of the others.
@@ -217,7 +232,8 @@ impl<'a> Calls<'a> {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> (Vec<Schedule>, Comms) {
-        (self.schedules, self.comms)
+    pub(super) fn finish(self) -> (Vec<Schedule>, Comms, Uses) {
+        let uses = self.rows.uses(&self.schedules);
+        (self.schedules, self.comms, uses)
     }
 }

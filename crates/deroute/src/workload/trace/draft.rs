@@ -10,6 +10,7 @@ use crate::workload::comms::Comms;
 use crate::workload::matching::ANY;
 use crate::workload::program::{Action, Edge, MOST_NODES, Node, Packed, RankProgram, Then};
 use crate::workload::schedule::Schedule;
+use crate::workload::uses::Uses;
 
 /// Most ranks of a trace.
 pub(super) const MOST_RANKS: u32 = 1 << 20;
@@ -28,6 +29,7 @@ pub(super) struct Read {
     pub(super) ranks: Vec<RankProgram>,
     pub(super) schedules: Vec<Schedule>,
     pub(super) comms: Comms,
+    pub(super) uses: Uses,
     pub(super) files: Vec<String>,
     pub(super) work: (u64, u64),
 }
@@ -104,13 +106,13 @@ impl<'a> Draft<'a> {
         }
         let ranks: Vec<RankProgram> = ranks.into_iter().map(Option::unwrap_or_default).collect();
         calls.check(&names)?;
-        let (schedules, comms) = calls.finish();
+        let (schedules, comms, uses) = calls.finish();
         check::messages(&ranks, &names)?;
         let work = check::work(&ranks, &schedules);
         if names.windows(2).all(|pair| pair[0] == pair[1]) {
             names.truncate(1);
         }
-        Ok(Read { ranks, schedules, comms, files: names, work })
+        Ok(Read { ranks, schedules, comms, uses, files: names, work })
     }
 
     /// Every rank has to be there.

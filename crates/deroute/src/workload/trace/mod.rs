@@ -18,6 +18,7 @@ mod paraver;
 mod rooted;
 pub mod spec;
 mod time_independent;
+mod unequal;
 
 use self::amounts::Amounts;
 use self::draft::Draft;
@@ -28,6 +29,7 @@ use super::comms::Comms;
 use super::origin::Origin;
 use super::program::Program;
 use super::schedule::Schedule;
+use super::uses::Uses;
 use crate::spec::{Scale, SpecError};
 
 /// A format: how its beginning is told, and who reads it.
@@ -84,6 +86,8 @@ pub(super) struct Loaded {
     /// The collectives in it, and who takes part in them.
     pub(super) schedules: Vec<Schedule>,
     pub(super) comms: Comms,
+    /// What they count as.
+    pub(super) uses: Uses,
     /// Where its nodes stand.
     pub(super) origin: Origin,
     /// Messages and phits.
@@ -116,6 +120,7 @@ pub(super) fn load(
         program: Program::Trace(read.ranks),
         schedules: read.schedules,
         comms: read.comms,
+        uses: read.uses,
         origin,
         work: read.work,
     })

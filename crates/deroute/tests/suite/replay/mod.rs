@@ -10,6 +10,7 @@ mod nodes;
 mod path;
 mod programs;
 mod rules;
+mod unequal;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -59,6 +60,21 @@ impl Drop for Written {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
+}
+
+/// An archive of the calls of some ranks: `1 TIME CALL` becomes a line.
+fn mpi(ranks: &[&str]) -> Written {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (rank, calls) in ranks.iter().enumerate() {
+        let text = format!("mpi-trace 1\nrank {rank} of {}\n{calls}\n", ranks.len());
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_mode(0o644);
+        header.set_cksum();
+        let name = format!("rank{rank}.txt");
+        archive.append_data(&mut header, name, text.as_bytes()).expect("memory takes it");
+    }
+    Written::with_end(archive.into_inner().expect("memory takes it"), ".tar")
 }
 
 /// An ideal switch with so many hosts where a message of `s` bytes takes `rest + s` cycles: a phit is a byte, and hosts

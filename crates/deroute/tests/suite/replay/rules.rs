@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use deroute::spec::Spec;
 use deroute::{RunError, RunOptions, Simulation};
 
-use super::{Written, completed, data, ideal, job};
+use super::{Written, completed, data, ideal, job, mpi};
 use crate::support::{self, value};
 
 const A: u64 = 999;
@@ -13,21 +13,6 @@ const A: u64 = 999;
 /// GOAL of two ranks.
 fn goal(first: &str, second: &str) -> Written {
     Written::new(format!("num_ranks 2\nrank 0 {{\n{first}\n}}\nrank 1 {{\n{second}\n}}\n"))
-}
-
-/// An archive of the calls of some ranks: `1 TIME CALL` becomes a line.
-fn mpi(ranks: &[&str]) -> Written {
-    let mut archive = tar::Builder::new(Vec::new());
-    for (rank, calls) in ranks.iter().enumerate() {
-        let text = format!("mpi-trace 1\nrank {rank} of {}\n{calls}\n", ranks.len());
-        let mut header = tar::Header::new_gnu();
-        header.set_size(text.len() as u64);
-        header.set_mode(0o644);
-        header.set_cksum();
-        let name = format!("rank{rank}.txt");
-        archive.append_data(&mut header, name, text.as_bytes()).expect("memory takes it");
-    }
-    Written::with_end(archive.into_inner().expect("memory takes it"), ".tar")
 }
 
 fn spec(trace: &Written, more: &str) -> Spec {
