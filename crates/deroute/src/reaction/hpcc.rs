@@ -33,7 +33,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{HpccPlan, Law, ReactionPlan, Setting};
+use super::{Acknowledged, Allowance, Control, Law, ReactionPlan, Receipt, Setting};
+use crate::congestion::Trail;
 use crate::spec::{Quantity, SpecError};
 
 /// Parameters of the reaction point of HPCC.
@@ -83,6 +84,198 @@ pub(crate) fn plan(spec: &HpccSpec, setting: &Setting) -> Result<ReactionPlan, S
         return Err(SpecError::new(at("increase"), message).choices([format!("up to {most:.0}")]));
     }
     let HpccSpec { utilisation, stages, .. } = *spec;
-    let plan = HpccPlan { base, most, increase, utilisation, stages };
+    let plan = Plan { base, most, increase, utilisation, stages };
     Ok(ReactionPlan::of_destinations(Law::Hpcc(plan)))
+}
+
+/// The constants of a window. Times are in cycles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Plan {
+    pub(crate) base: f64,
+    /// Phits of the link of the host in that time, and of a step.
+    pub(crate) most: f64,
+    pub(crate) increase: f64,
+    pub(crate) utilisation: f64,
+    pub(crate) stages: u32,
+}
+
+/// The window of a flow, in phits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct HpccWindow {
+    window: f64,
+    /// As a share of the link of the host.
+    rate: f64,
+    reference: f64,
+    /// Round trips in which it only took steps.
+    stage: u32,
+    /// Use of the busiest link.
+    used: f64,
+    /// What the last packet met.
+    met: Trail,
+    /// Phits that have left the host, and how many had when the reference was set.
+    sent: u32,
+    set_at: u32,
+}
+
+impl HpccWindow {
+    pub(super) fn new(plan: &Plan) -> Self {
+        Self {
+            window: plan.most,
+            rate: 1.0,
+            reference: plan.most,
+            stage: 0,
+            used: 1.0,
+            met: Trail::default(),
+            sent: 0,
+            set_at: 0,
+        }
+    }
+
+    pub(super) fn send(&mut self, phits: u16) {
+        self.sent = self.sent.wrapping_add(phits.into());
+    }
+
+    /// A packet has come that has met this.
+    pub(super) fn hear(&mut self, plan: &Plan, receipt: &Receipt, met: &Trail) {
+        let before = std::mem::replace(&mut self.met, *met);
+        let Some((used, time)) = busiest(plan, &before, met) else { return };
+        let weight = (time / plan.base).min(1.0);
+        self.used = (1.0 - weight) * self.used + weight * used;
+        // Since it was set, a packet has been there and back.
+        let sets = receipt.come.wrapping_sub(self.set_at) as i32 > 0;
+        let falls = self.used >= plan.utilisation || self.stage >= plan.stages;
+        let share = if falls { plan.utilisation / self.used } else { 1.0 };
+        let window = self.reference * share + plan.increase;
+        self.window = window.clamp(plan.increase, plan.most);
+        self.rate = self.window / plan.most;
+        if sets {
+            self.stage = if falls { 0 } else { self.stage + 1 };
+            (self.reference, self.set_at) = (self.window, self.sent);
+        }
+    }
+}
+
+impl Allowance for HpccWindow {
+    fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    fn window(&self) -> Option<f64> {
+        Some(self.window)
+    }
+}
+
+impl Control for Plan {
+    // It keeps much.
+    type Flow = Box<HpccWindow>;
+
+    const BOXED: u64 = size_of::<HpccWindow>() as u64 + 16;
+
+    fn begin(&self) -> Box<HpccWindow> {
+        Box::new(HpccWindow::new(self))
+    }
+
+    fn hear(&self, own: &mut Box<HpccWindow>, heard: &Acknowledged<'_>) {
+        if let Some(met) = heard.met {
+            own.hear(self, &heard.receipt, met);
+        }
+    }
+
+    fn send(&self, own: &mut Box<HpccWindow>, phits: u16, _: impl FnOnce() -> f64) {
+        own.send(phits);
+    }
+}
+
+/// The use of the busiest link of a path, and the time in which it was; none if two packets took different ones.
+fn busiest(plan: &Plan, before: &Trail, met: &Trail) -> Option<(f64, f64)> {
+    if !met.same_path(before) {
+        return None;
+    }
+    let uses = met.hops().iter().zip(before.hops()).filter_map(|(now, last)| {
+        let time = f64::from(now.at.checked_sub(last.at).filter(|time| *time > 0)?);
+        let period = f64::from(now.period);
+        let queue = f64::from(now.queue.min(last.queue)) * period / plan.base;
+        let sent = f64::from(now.sent.wrapping_sub(last.sent));
+        Some((queue + sent * period / time, time))
+    });
+    uses.max_by(|(one, _), (other, _)| one.total_cmp(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::Met;
+
+    /// 100 phits in a round trip of 200 cycles.
+    const PLAN: Plan =
+        Plan { base: 200.0, most: 100.0, increase: 1.0, utilisation: 0.95, stages: 5 };
+
+    /// What a packet meets at an output that is as fast as the host: a queue, phits sent, and when.
+    fn trail(queue: u32, sent: u32, at: u32) -> Trail {
+        let mut trail = Trail::default();
+        trail.add(Met { router: 3, port: 1, period: 2, queue, sent, at });
+        trail
+    }
+
+    fn receipt(come: u32) -> Receipt {
+        Receipt { phits: 10, come, left: 0, marked: false, hops: 0, trail: 0, number: 0 }
+    }
+
+    /// U of a link: the shorter queue over what it carries in a round trip, and the share of the time in which it was busy.
+    #[test]
+    fn the_use_of_a_link_is_queue_and_rate() {
+        let (before, met) = (trail(50, 1_000, 500), trail(20, 1_060, 700));
+        assert_eq!(busiest(&PLAN, &before, &met), Some((0.2 + 0.6, 200.0)));
+        // The busiest one counts, and another path tells nothing.
+        let (mut one, mut other) = (before, met);
+        one.add(Met { router: 4, port: 1, period: 2, queue: 0, sent: 0, at: 510 });
+        other.add(Met { router: 4, port: 1, period: 2, queue: 9, sent: 90, at: 710 });
+        assert_eq!(busiest(&PLAN, &one, &other), Some((0.9, 200.0)));
+        assert_eq!(busiest(&PLAN, &before, &other), None);
+    }
+
+    /// A window follows the use at once, and its reference once a round trip.
+    #[test]
+    fn a_window_follows_the_use() {
+        let mut window = HpccWindow::new(&PLAN);
+        (0..10).for_each(|_| window.send(10));
+        window.hear(&PLAN, &receipt(10), &trail(0, 0, 0));
+        assert_eq!(window.window, 100.0, "one packet tells no rate");
+        // Twice as busy as a link can be: 100 phits wait.
+        window.hear(&PLAN, &receipt(20), &trail(0, 0, 0));
+        window.hear(&PLAN, &receipt(30), &trail(100, 100, 200));
+        assert_eq!(
+            (window.used, window.window),
+            (1.0, 96.0),
+            "it is the shorter queue that counts"
+        );
+        assert_eq!((window.reference, window.set_at), (96.0, 100));
+        window.hear(&PLAN, &receipt(40), &trail(100, 200, 400));
+        let fallen = 96.0 * 0.95 / 2.0 + 1.0;
+        assert_eq!((window.used, window.window, window.reference), (2.0, fallen, 96.0));
+        assert_eq!(window.rate, fallen / 100.0);
+        // What was sent after the reference was set has come.
+        window.hear(&PLAN, &receipt(110), &trail(100, 300, 600));
+        assert_eq!((window.reference, window.stage), (fallen, 0));
+    }
+
+    /// An idle link: steps for five round trips, then as far as the use allows.
+    #[test]
+    fn a_window_takes_steps_and_then_a_leap() {
+        let mut window = HpccWindow { window: 20.0, reference: 20.0, ..HpccWindow::new(&PLAN) };
+        window.used = 0.4;
+        let mut found = Vec::new();
+        for turn in 0..8 {
+            window.hear(&PLAN, &receipt(1 + turn), &trail(0, 40 * turn, 200 * turn));
+            found.push(window.window);
+            window.set_at = 0;
+        }
+        assert_eq!(found[..6], [20.0, 21.0, 22.0, 23.0, 24.0, 25.0]);
+        let leap = 25.0 * 0.95 / 0.4;
+        let off = |found: f64, wanted: f64| (found / wanted - 1.0).abs();
+        assert!(
+            off(found[6], leap + 1.0) < 1e-12 && off(found[7], leap + 2.0) < 1e-12,
+            "{found:?}"
+        );
+    }
 }

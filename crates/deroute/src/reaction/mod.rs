@@ -1,38 +1,24 @@
 //! Reaction points: what a host sends after what it has been told: how fast, and how much at once.
 //!
 //! A reaction point is planned here; the kernel carries it out at every host. To add one: a file with its
-//! parameters and its plan, a line in the catalogue below, and its law in `law.rs`.
+//! parameters, their plan and its law, and a line in the catalogue below.
 
-mod alpha;
-mod fraction;
-mod gradient;
 mod law;
-mod limiter;
-mod nscc_window;
 mod receipt;
 pub(crate) mod retransmission;
 pub mod spec;
-mod swift_window;
-mod utilisation;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use alpha::DcqcnPlan;
-pub(crate) use fraction::DctcpPlan;
-pub(crate) use gradient::TimelyPlan;
-pub(crate) use law::{Law, Limit, Report};
-pub(crate) use limiter::LimiterPlan;
-pub(crate) use nscc_window::NsccPlan;
-pub(crate) use qcn::FlowKey;
-pub(crate) use receipt::{Acknowledged, Receipt};
+pub(crate) use receipt::{Acknowledged, Receipt, Report};
 pub(crate) use retransmission::RetransmissionPlan;
-pub(crate) use swift_window::SwiftPlan;
-pub(crate) use utilisation::HpccPlan;
 
 use crate::catalogue::catalogue;
 use crate::ids::Cycle;
 use crate::spec::{Quantity, Scale, SpecError};
+pub(crate) use law::Lost;
+use law::{Allowance, Control, reaction_points};
 
 /// A reaction point in numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -180,15 +166,7 @@ fn share(path: &str, value: f64) -> Result<f64, SpecError> {
     Err(SpecError::new(path, format!("{value} is no share")).choices(["above 0, up to 1"]))
 }
 
-catalogue! {
-    /// What a host sends after what it has been told.
-    enum ReactionPoint;
-    /// Resolves the reaction point that the spec asks for.
-    ///
-    /// # Errors
-    /// Values out of range, hosts without a link of their own, and what nothing would ever tell.
-    fn build(&Setting) -> ReactionPlan;
-
+reaction_points! {
     // One line per reaction point.
     /// Quantized congestion notification: a rate limiter for each flow that was told to slow down.
     Qcn => qcn::QcnReactionSpec,

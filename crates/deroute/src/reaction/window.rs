@@ -26,7 +26,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Law, ReactionPlan, Setting};
+use super::{Allowance, Control, Law, ReactionPlan, Setting};
 use crate::spec::{Quantity, SpecError};
 
 /// Parameters of windows of a fixed size.
@@ -44,5 +44,23 @@ pub(crate) fn plan(spec: &WindowSpec, setting: &Setting) -> Result<ReactionPlan,
     setting.host_period(PATH)?;
     setting.acknowledged(PATH)?;
     let size = setting.window(&format!("{PATH}.size"), &spec.size)?;
-    Ok(ReactionPlan::of_destinations(Law::Window(size)))
+    Ok(ReactionPlan::of_destinations(Law::Window(Plan(size))))
+}
+
+/// Phits of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Plan(u32);
+
+impl Control for Plan {
+    type Flow = Self;
+
+    fn begin(&self) -> Self {
+        *self
+    }
+}
+
+impl Allowance for Plan {
+    fn window(&self) -> Option<f64> {
+        Some(self.0.into())
+    }
 }

@@ -157,19 +157,24 @@ impl Flow {
     }
 
     /// The host hears of a packet and how much has come. Reports may overtake each other.
-    pub(super) fn comes(&mut self, receipt: Receipt, now: Cycle) -> Acknowledged {
+    pub(super) fn comes(&mut self, receipt: Receipt, now: Cycle) -> Acknowledged<'static> {
         let newly = receipt.come.wrapping_sub(self.come);
         let newly = if newly <= self.under_way() { newly } else { 0 };
         self.come = self.come.wrapping_add(newly);
         let (newly, under_way) = (f64::from(newly), f64::from(self.under_way()));
-        Acknowledged { receipt, newly, under_way, now: now.into() }
+        Acknowledged { receipt, newly, under_way, now: now.into(), met: None }
     }
 
     /// The same where packets are sent again: so many phits have come that the host has not known of.
-    pub(super) fn comes_once(&mut self, receipt: Receipt, newly: u16, now: Cycle) -> Acknowledged {
+    pub(super) fn comes_once(
+        &mut self,
+        receipt: Receipt,
+        newly: u16,
+        now: Cycle,
+    ) -> Acknowledged<'static> {
         self.come = self.come.wrapping_add(newly.into());
         let under_way = f64::from(self.under_way());
-        Acknowledged { receipt, newly: newly.into(), under_way, now: now.into() }
+        Acknowledged { receipt, newly: newly.into(), under_way, now: now.into(), met: None }
     }
 
     /// Its next packet: what is sent again comes first.

@@ -20,7 +20,7 @@ use crate::kernel::hosts::Hosts;
 use crate::kernel::machine::Departing;
 use crate::kernel::model::Model;
 use crate::probe::limits::{LimitRecord, Limits};
-use crate::reaction::{Limit, ReactionPlan, Receipt, Report, RetransmissionPlan};
+use crate::reaction::{Acknowledged, Limit, ReactionPlan, Receipt, Report, RetransmissionPlan};
 use crate::rng::{Owner, Stream};
 use crate::state::{State, state};
 
@@ -67,7 +67,7 @@ impl Limits for Pacing {
         });
         let limits = || own.clone().map(|(_, flow)| &flow.limit);
         // That of a flow which has sent nothing.
-        let first = self.plan.law.limit().window();
+        let first = self.plan.law.begin().window();
         let windows = || limits().filter_map(Limit::window);
         let window = first.map(|first| windows().reduce(f64::min).unwrap_or(first));
         (limits().map(Limit::rate).fold(1.0, f64::min), window)
@@ -255,7 +255,7 @@ impl Pacing {
 
     /// A flow has a limit from now on, and these packets wait for it.
     fn begin(&mut self, (host, id): (u32, FlowId), packets: (u32, u32), now: Cycle) {
-        let mut flow = Flow::new(self.plan.law.limit(), packets, now);
+        let mut flow = Flow::new(self.plan.law.begin(), packets, now);
         flow.again = self.resends.map(|_| Box::default());
         self.record.note(&flow.limit);
         let flows = &mut self.hosts[host as usize].flows;
@@ -301,7 +301,8 @@ impl Pacing {
         let length = match (report, heard) {
             (_, Some(heard)) => {
                 let before = (flow.limit.rate(), flow.limit.window());
-                self.plan.law.acknowledge(&mut flow.limit, &heard, trail.as_ref());
+                let heard = Acknowledged { met: trail.as_ref(), ..heard };
+                self.plan.law.hear(&mut flow.limit, &heard);
                 self.record.follow(before, &flow.limit);
                 None
             }

@@ -10,7 +10,7 @@ use crate::ids::Cycle;
 use crate::kernel::core::Core;
 use crate::kernel::core::packet::Packet;
 use crate::kernel::hosts::Hosts;
-use crate::reaction::{Acknowledged, Receipt};
+use crate::reaction::{Acknowledged, Lost, Receipt};
 use crate::routing::Header;
 
 impl Pacing {
@@ -48,7 +48,7 @@ impl Pacing {
         hosts: &mut impl Hosts,
         (host, id): (u32, FlowId),
         receipt: Receipt,
-    ) -> Option<Acknowledged> {
+    ) -> Option<Acknowledged<'static>> {
         let flow = self.hosts[host as usize].flows.get_mut(&id)?;
         let Some(again) = &mut flow.again else { return Some(flow.comes(receipt, core.now)) };
         let came = again.acknowledge(receipt.number);
@@ -149,7 +149,8 @@ impl Pacing {
         flow.sent = flow.sent.wrapping_sub(packet.size.into());
         let before = (flow.limit.rate(), flow.limit.window());
         let under_way = f64::from(flow.under_way());
-        self.plan.law.lose(&mut flow.limit, (packet.size, under_way), (core.now, late));
+        let lost = Lost { phits: packet.size, under_way, now: core.now, late };
+        self.plan.law.lose(&mut flow.limit, &lost);
         self.record.follow(before, &flow.limit);
         true
     }

@@ -112,7 +112,7 @@ pub(crate) fn reactions(network: &Network<'_>) -> Option<ReactionPointUse> {
     let plan = network.model.egress.reaction_point?;
     network.partitions.iter().filter_map(|part| part.limits()).for_each(|part| all.add(&part));
     let LimitRecord { cuts, begun, ended, most, lowest, windows } = all;
-    let windows = plan.law.limit().window().map(|_| windows);
+    let windows = plan.law.begin().window().map(|_| windows);
     let says = match (windows, cuts) {
         (Some(windows), _) => says_of_windows(&windows, (begun, cuts)),
         (_, 0) => "no rate was cut: no host heard of congestion".to_owned(),

@@ -26,7 +26,7 @@ pub(super) fn rates(spec: &Spec, model: &Model) -> Result<Option<RatePlan>, Spec
         let error = SpecError::new("probes.rates", message);
         return Err(error.choices(["network.nic.reaction_point"]));
     };
-    let windows = reaction.law.limit().window().is_some();
+    let windows = reaction.law.begin().window().is_some();
     let every = model.scale.duration("probes.rates.every", &probe.every)?;
     let flows = chosen(&probe.flows, model.topology.hosts())?;
     let before = model.times.series.map_or(0, |(_, before)| before);
