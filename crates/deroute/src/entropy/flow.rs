@@ -11,10 +11,10 @@
 //! None.
 //!
 //! # Limits
-//! Needs a routing that draws, and decides once: of paths (ECMP, oblivious ones up a fat tree, Valiant, O1TURN), of one
-//! detour (UGAL, and Piggyback, which then weighs one only), or among outputs that are as good (adaptive ones, hop by
-//! hop). Fixed paths have nothing to spray, and those that notifications decide are not the host's. Flows that share a
-//! link go on sharing it.
+//! Needs a routing that draws: paths (ECMP, oblivious ones up a fat tree, Valiant, O1TURN), one detour (UGAL and Piggyback;
+//! with an entropy they weigh the same one whenever they reconsider), whether to take it (QCN-Switch), or one of outputs
+//! that are as good (adaptive ones, hop by hop). Fixed paths have nothing to spray, nor have those that pauses or
+//! notifications alone decide (MAR-bP, Switch AR). Flows that share a link go on sharing it.
 //!
 //! # Example
 //! ```toml
@@ -35,5 +35,5 @@ pub struct FlowSpec {}
 /// Resolves the parameters.
 pub(crate) fn plan(_spec: &FlowSpec, setting: &Setting<'_>) -> Result<EntropyPlan, SpecError> {
     super::check(setting.routing)?;
-    Ok(EntropyPlan { values: 1, recycled: 0 })
+    Ok(EntropyPlan { values: 1, recycled: 0, freeze: None })
 }

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) use paths::follow_entropy;
 
 use crate::catalogue::catalogue;
-use crate::spec::{Routing, SpecError};
+use crate::ids::Cycle;
+use crate::spec::{Routing, Scale, SpecError};
 
 /// Entropies in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub(crate) struct EntropyPlan {
     pub(crate) values: u32,
     /// Those of packets that came without a mark are used again: so many are kept for each destination.
     pub(crate) recycled: u8,
+    /// So long after a timeout there are no new ones.
+    pub(crate) freeze: Option<Cycle>,
 }
 
 /// What entropies are planned for.
@@ -33,6 +36,12 @@ pub(crate) struct Setting<'a> {
     pub(crate) acknowledged: bool,
     /// Switches mark packets.
     pub(crate) marked: bool,
+    /// What does not come is sent again.
+    pub(crate) resends: bool,
+    /// Switches trim packets.
+    pub(crate) trims: bool,
+    /// The units of the spec.
+    pub(crate) scale: Scale,
 }
 
 catalogue! {
@@ -60,12 +69,11 @@ const MOST: u32 = 1 << 16;
 pub(crate) fn check(routing: &Routing) -> Result<(), SpecError> {
     let drawn = match routing {
         Routing::UpOblivious(spec) => spec.draw == crate::spec::Draw::Random,
-        // Fixed paths, those that notifications decide, and code from outside.
+        // Fixed paths, those that pauses or notifications alone decide, and code from outside.
         Routing::Minimal(_)
         | Routing::ModK(_)
         | Routing::Table(_)
         | Routing::MarBp(_)
-        | Routing::QcnSwitch(_)
         | Routing::SwitchAr(_)
         | Routing::Python(_) => false,
         _ => true,

@@ -46,5 +46,5 @@ impl Default for ObliviousSpec {
 pub(crate) fn plan(spec: &ObliviousSpec, setting: &Setting<'_>) -> Result<EntropyPlan, SpecError> {
     super::check(setting.routing)?;
     let values = super::values("network.nic.entropy.oblivious.values", spec.values)?;
-    Ok(EntropyPlan { values, recycled: 0 })
+    Ok(EntropyPlan { values, recycled: 0, freeze: None })
 }

@@ -180,7 +180,8 @@ impl<M: Machine> Partition<M> {
         let Datapath { core, hosts, .. } = &mut self.path;
         if M::Hosts::NOTIFY {
             let host = core.inputs[to.port() as usize].upstream.port;
-            hosts.entered((host, core.model.flows.class_of_queue(to.vc())), &mut packet);
+            let class = core.model.flows.class_of_queue(to.vc());
+            hosts.entered((host, class), core.now, &mut packet);
         }
         if M::Egress::QUEUED && self.path.core.model.egress.nic.is_some() {
             M::Egress::inject(&mut self.path, (packet, to));

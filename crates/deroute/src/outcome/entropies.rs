@@ -18,4 +18,6 @@ pub struct EntropyUse {
     pub heard: u64,
     /// Of these, packets that were marked.
     pub marked: u64,
+    /// Times that a timeout froze the entropies for a destination.
+    pub freezes: u64,
 }

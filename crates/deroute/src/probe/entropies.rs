@@ -11,6 +11,8 @@ pub(crate) struct EntropyRecord {
     /// Packets that hosts heard of, and those of them that were marked.
     pub(crate) heard: u64,
     pub(crate) marked: u64,
+    /// Times that a timeout froze the entropies for a destination.
+    pub(crate) freezes: u64,
 }
 
 impl EntropyRecord {
@@ -20,5 +22,6 @@ impl EntropyRecord {
         self.recycled += other.recycled;
         self.heard += other.heard;
         self.marked += other.marked;
+        self.freezes += other.freezes;
     }
 }

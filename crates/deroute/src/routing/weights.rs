@@ -106,7 +106,7 @@ pub(super) fn label(header: &mut Header, before: Option<usize>, derouted: bool) 
     if before.is_some() {
         header.remember(Memo::Derouted);
     }
-    let so_far = header.memo() != Memo::Nothing;
+    let so_far = header.memo() == Memo::Derouted;
     header.set_kind(if derouted || so_far { PathKind::Derouted } else { PathKind::Minimal });
 }
 

@@ -265,6 +265,21 @@ pub const OUTPUT: &str = "{ q_eq = 12, sample = { packets = 10 }, law = 'constan
 const INPUT: &str = "{ q_eq = 20, queue = 'input', w = 0.0, sample = { packets = 8 }, \
                      law = 'constant', victim = 'random', notifications = { size = 2 } }";
 
+/// What they draw may follow from entropies: the result is the same for any division.
+#[test]
+fn entropies_go_with_notifications() {
+    for routing in NOTIFIED.into_iter().filter(|routing| !routing.contains("switch_ar")) {
+        let mut spec = network(DRAGONFLY, routing, OUTPUT, (COMBINED, PAUSES[0]));
+        spec.traffic.pattern = value("{ adversarial = { offset = 1 } }");
+        spec.network.nic.entropy = Some(value("{ oblivious = { values = 64 } }"));
+        let one = run(&spec);
+        let options = RunOptions { threads: 2, partitions: Some(5), ..RunOptions::default() };
+        assert!(one == support::attempt(&spec, &options).expect("it runs"), "{routing}");
+        let used = one.entropy.expect("entropies");
+        assert!(used.says[0].contains("sprayed over 64"), "{routing}: {used:?}");
+    }
+}
+
 /// Every such routing acts where it can, loses nothing, has no deadlock and gives the same for any division, whatever
 /// is sampled.
 #[test]

@@ -2,8 +2,10 @@
 
 use deroute::RunOptions;
 use deroute::outcome::{EntropyUse, Outcome};
+use deroute::probe::PathKind;
 use deroute::spec::{Spec, Warmup};
 
+use crate::support::catalogue::{GRAPH_ROUTINGS, LATTICE_ROUTINGS, ROUTINGS, TREE_ROUTINGS};
 use crate::support::{self, value};
 
 /// 40 Gb/s in phits of 50 B, 10 ns each: packets of 1 KB, switches with 200 KB at each output.
@@ -116,6 +118,95 @@ fn flows_collide_as_often_as_is_expected() {
     );
 }
 
+/// A network with marks and resequencing at load 0.6.
+fn loaded(topology: &str, routing: &str) -> Spec {
+    let mut spec = support::network(topology);
+    spec.routing = value(routing);
+    spec.network.classes = Some(value("{ count = 2 }"));
+    for link in spec.network.links.values_mut() {
+        (link.buffer, link.vcs) = (200.into(), 16.into());
+    }
+    spec.network.congestion_point = Some(value("{ ecn = { kmin = 4, kmax = 12, pmax = 0.5 } }"));
+    spec.network.nic.latency = 5.into();
+    spec.network.nic.resequencing = Some(value("{}"));
+    spec.traffic.load = 0.6;
+    (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(500.into()), 3_000.into());
+    spec.checks.full = true;
+    spec
+}
+
+/// All routings of the catalogue but those that draw nothing, also those that reconsider: any division gives the same
+/// bytes, and so does a run that goes on from a checkpoint.
+#[test]
+fn every_routing_that_draws_takes_entropies() {
+    let networks = [
+        ("{ dragonfly = { p = 2, a = 4, h = 2 } }", &ROUTINGS[..]),
+        ("{ hyperx = { widths = [4, 4], hosts = 2 } }", &LATTICE_ROUTINGS[..]),
+        ("{ kary_tree = { k = 2, levels = 3 } }", &TREE_ROUTINGS[..]),
+        (
+            "{ graph = { hosts = 2, edges = [[0, 1], [1, 2], [2, 3], [3, 0]] } }",
+            &GRAPH_ROUTINGS[..],
+        ),
+    ];
+    let all = networks
+        .into_iter()
+        .flat_map(|(topology, routings)| routings.iter().map(move |routing| (topology, *routing)));
+    for (turn, (topology, routing)) in all.enumerate() {
+        let entropy = ["{ flow = {} }", "{ oblivious = { values = 16 } }", REPS][turn % 3];
+        let spec = with(loaded(topology, routing), entropy);
+        let what = format!("{topology} {routing} {entropy}");
+        let one = match support::attempt(&spec, &RunOptions::default()) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                let fixed = ["{ minimal", "{ mod_k", "{ mar_bp", "round-robin"];
+                assert!(fixed.iter().any(|name| routing.contains(name)), "{what}: {error}");
+                assert!(error.to_string().contains("do not follow from draws"), "{error}");
+                continue;
+            }
+        };
+        let options = RunOptions { threads: 2, partitions: Some(3), ..RunOptions::default() };
+        assert!(one == support::attempt(&spec, &options).unwrap(), "{what}: divided");
+        assert!(used(&one).packets > 1_000, "{what}");
+        // The label of a path says what a packet did, and not that it has an entropy.
+        let paths = one.paths.iter().filter(|path| path.kind == PathKind::Derouted);
+        assert!(paths.map(|path| path.share).sum::<f64>() < 0.9, "{what}: {:?}", one.paths);
+    }
+}
+
+/// One way up of four has a hundredth of the rate. After a timeout a host leaves new paths alone: fewer packets are late,
+/// and the flows are complete earlier.
+#[test]
+fn a_freeze_leaves_a_broken_path_alone() {
+    let run = |freeze: &str| {
+        let text = format!(
+            "[units]\ncycle = \"4 ns\"\nphit = \"50 B\"\n\
+             [network]\ntopology = {{ kary_tree = {{ k = 4, levels = 2 }} }}\n\
+             classes = {{ count = 2 }}\nflow_control = {{ lossy = {{}} }}\n\
+             congestion_point = {{ ecn = {{ kmin = \"8 KB\", kmax = \"16 KB\", pmax = 1.0 }} }}\n\
+             slow_links = [{{ routers = [0, 4], rate = \"1/1000\" }}]\n\
+             switch = {{ input_buffered_output_queued = {{ pipeline = 25 }} }}\n\
+             links = {{ level1 = {{ latency = 25, vcs = 2, buffer = 800 }} }}\n\
+             [network.nic]\nlatency = 25\nlink = {{ buffer = 400 }}\n\
+             notification_point = {{ acknowledgement = {{}} }}\n\
+             reaction_point = {{ window = {{ size = 1600 }} }}\n\
+             retransmission = {{ timeout = 4_000 }}\nentropy = {{ reps = {{ {freeze} }} }}\n\
+             [routing.ecmp]\n\
+             [workload]\npacket_size = 80\nlimit = \"20 ms\"\n\
+             jobs = [{{ flows = {{ list = [{{ source = 0, destination = 4, size = \"4 MB\" }}, \
+             {{ source = 1, destination = 8, size = \"4 MB\" }}] }} }}]\n\
+             [checks]\nfull = true\n"
+        );
+        support::run(&support::parse(&text))
+    };
+    let (free, frozen) = (run(""), run("freeze = \"1 ms\""));
+    let late = |outcome: &Outcome| outcome.retransmission.as_ref().expect("it resends").timeouts;
+    assert!(late(&free) > 2 * late(&frozen), "{} {}", late(&free), late(&frozen));
+    assert!(used(&free).freezes == 0 && used(&frozen).freezes > 0, "{:?}", used(&frozen));
+    assert!(used(&frozen).says[1].contains("froze"), "{:?}", used(&frozen).says);
+    let time = |outcome: &Outcome| outcome.workload.as_ref().expect("flows").jobs[0].time;
+    assert!(time(&frozen) < time(&free), "{} {}", time(&frozen), time(&free));
+}
+
 /// Every topology has routings whose paths follow from entropies: a flow with one has one path, so that nothing is out
 /// of order; sprayed packets are; and the division of the network does not matter.
 #[test]
@@ -137,19 +228,7 @@ fn paths_follow_from_entropies_on_every_topology() {
         ("{ graph = { hosts = 2, edges = [[0, 1], [1, 2], [2, 3], [3, 0]] } }", "{ valiant = {} }"),
     ];
     for (topology, routing) in networks {
-        let mut spec = support::network(topology);
-        spec.routing = value(routing);
-        spec.network.classes = Some(value("{ count = 2 }"));
-        for link in spec.network.links.values_mut() {
-            (link.buffer, link.vcs) = (200.into(), 16.into());
-        }
-        spec.network.congestion_point =
-            Some(value("{ ecn = { kmin = 4, kmax = 12, pmax = 0.5 } }"));
-        spec.network.nic.latency = 5.into();
-        spec.network.nic.resequencing = Some(value("{}"));
-        spec.traffic.load = 0.6;
-        (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(500.into()), 3_000.into());
-        spec.checks.full = true;
+        let spec = loaded(topology, routing);
         let oblivious = ["up_oblivious", "ecmp", "valiant", "o1turn"];
         let adaptive = !oblivious.iter().any(|name| routing.contains(name));
         for entropy in ["{ flow = {} }", "{ oblivious = { values = 16 } }", REPS] {

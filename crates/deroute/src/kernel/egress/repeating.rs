@@ -134,13 +134,16 @@ impl Pacing {
             return false;
         };
         let class = cargo.class;
+        if late {
+            hosts.late((host, core.now), &packet);
+        }
         let Some(all) = hosts.cargo_mut() else { return false };
         packet.host_word = all.insert(cargo);
         packet.header = Header::new(packet.header.destination);
         if let Some(numbers) = hosts.numbers_mut() {
             numbers.set(packet.host_word, number);
         }
-        hosts.entered((host, class), &mut packet);
+        hosts.entered((host, class), core.now, &mut packet);
         let place = core.pool.insert(packet, core.now);
         queues.note(core, place, vc, None);
         core.pool[place].packet.header.position = injection;

@@ -171,7 +171,7 @@ impl<C: Mailed> Hosts for AnyHosts<C> {
     }
 
     #[inline(always)]
-    fn entered(&mut self, (host, class): (u32, u8), packet: &mut Packet) {
+    fn entered(&mut self, (host, class): (u32, u8), now: Cycle, packet: &mut Packet) {
         let Some(loaded) = self.loaded.as_deref_mut() else { return };
         let Loaded { cargo, receivers, entropies, trails, .. } = loaded;
         if receivers.is_none() && entropies.is_none() {
@@ -185,10 +185,16 @@ impl<C: Mailed> Hosts for AnyHosts<C> {
             return;
         }
         if let Some(entropies) = entropies {
-            entropies.give(host, cargo, packet);
+            entropies.give((host, now), cargo, packet);
         }
         if let Some(trails) = trails {
             trails.set(packet.host_word, Trail::default());
+        }
+    }
+
+    fn late(&mut self, at: (u32, Cycle), packet: &Packet) {
+        if let Some(Loaded { entropies: Some(entropies), .. }) = self.loaded.as_deref_mut() {
+            entropies.late(at, packet);
         }
     }
 

@@ -34,12 +34,22 @@ pub(crate) struct Entropies {
     record: EntropyRecord,
 }
 
+/// Packets after a freeze that get entropies at random.
+const EXPLORED: u8 = 16;
+
 /// Entropies that are kept, the oldest first.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Ring {
     values: [u16; MOST],
     first: u8,
     count: u8,
+    /// Those that came back last, used or not: how many, and which of them is next in a freeze.
+    held: u8,
+    turn: u8,
+    /// Packets that are to get entropies at random.
+    explored: u8,
+    /// When a freeze ends, while there is one.
+    frozen: Option<Cycle>,
 }
 
 impl Ring {
@@ -50,6 +60,34 @@ impl Ring {
         }
         self.values[usize::from(self.first + self.count) % MOST] = value;
         self.count += 1;
+        self.held = most.min(self.held + 1);
+    }
+
+    /// For a packet: the oldest, or one of the last in a freeze; none, if it is to be at random.
+    fn draw(&mut self, now: Cycle) -> Option<u16> {
+        if self.frozen.is_some_and(|until| now >= until) {
+            *self = Self { explored: EXPLORED, ..Self::default() };
+        }
+        if self.explored > 0 {
+            self.explored -= 1;
+            return None;
+        }
+        if self.frozen.is_none() {
+            return self.take();
+        }
+        let turn = self.turn.checked_rem(self.held)?;
+        self.turn = turn + 1;
+        let last = usize::from(self.first + self.count) + MOST;
+        Some(self.values[(last - usize::from(self.held) + usize::from(turn)) % MOST])
+    }
+
+    /// A packet was late. Says whether a freeze begins with it, which ends in a cycle.
+    fn freeze(&mut self, until: Cycle) -> bool {
+        let begins = self.frozen.is_none() && self.explored == 0;
+        if begins {
+            self.frozen = Some(until);
+        }
+        begins
     }
 
     fn take(&mut self) -> Option<u16> {
@@ -102,12 +140,17 @@ impl Entropies {
     }
 
     /// Gives a packet that enters an injection queue of a host its entropy.
-    pub(super) fn give(&mut self, host: u32, cargo: &mut Cargo, packet: &mut Packet) {
+    pub(super) fn give(
+        &mut self,
+        (host, now): (u32, Cycle),
+        cargo: &mut Cargo,
+        packet: &mut Packet,
+    ) {
         let (router, port) = (packet.header.destination, packet.port);
         self.record.packets += 1;
         let kept = match self.plan.recycled {
             0 => None,
-            _ => self.kept.get_mut(&(host, router.0, port.0)).and_then(Ring::take),
+            _ => self.kept.get_mut(&(host, router.0, port.0)).and_then(|ring| ring.draw(now)),
         };
         self.record.recycled += u64::from(kept.is_some());
         let entropy = kept.unwrap_or_else(|| match self.plan.values {
@@ -118,6 +161,14 @@ impl Entropies {
         let to = u64::from(router.0) << 16 | u64::from(port.0);
         let flow = mix(u64::from(cargo.source.0) ^ mix(to));
         packet.header.remember(Memo::FlowHash(mix(flow ^ u64::from(entropy)) as u32));
+    }
+
+    /// A packet of a host was not acknowledged in time.
+    pub(super) fn late(&mut self, (host, now): (u32, Cycle), packet: &Packet) {
+        let Some(freeze) = self.plan.freeze else { return };
+        let flow = (host, packet.header.destination.0, packet.port.0);
+        let begins = self.kept.entry(flow).or_default().freeze(now.saturating_add(freeze));
+        self.record.freezes += u64::from(begins);
     }
 
     /// A host will hear of a packet in a cycle to come.
@@ -170,5 +221,26 @@ mod tests {
         assert_eq!([ring.take(), ring.take()], [Some(37), Some(38)]);
         ring.keep(7, 3);
         assert_eq!([ring.take(), ring.take(), ring.take()], [Some(39), Some(7), None]);
+    }
+
+    /// In a freeze the last that came back go round, used or not, and after it some are at random.
+    #[test]
+    fn a_freeze_uses_the_last_again() {
+        let mut ring = Ring::default();
+        (0..20).for_each(|value| ring.keep(value, 4));
+        assert_eq!(ring.draw(0), Some(16));
+        assert!(ring.freeze(100) && !ring.freeze(200), "one at a time");
+        let turn: Vec<_> = (0..6).filter_map(|_| ring.draw(50)).collect();
+        assert_eq!(turn, [16, 17, 18, 19, 16, 17]);
+        ring.keep(20, 4);
+        let turn: Vec<_> = (0..4).filter_map(|_| ring.draw(99)).collect();
+        assert_eq!(turn, [19, 20, 17, 18], "the third in turn, and what came meanwhile");
+        assert_eq!(ring.draw(100), None);
+        assert!(!ring.freeze(300), "what it explores may be broken");
+        ring.keep(21, 4);
+        assert!((1..16).all(|_| ring.draw(101).is_none()));
+        assert_eq!([ring.draw(101), ring.draw(101)], [Some(21), None]);
+        let mut new = Ring::default();
+        assert!(new.freeze(10) && new.draw(5).is_none(), "nothing has come back");
     }
 }

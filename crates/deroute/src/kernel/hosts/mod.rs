@@ -76,7 +76,7 @@ pub(crate) trait Hosts: State + Sized + Send {
 
     /// A packet of a class enters an injection queue of a host, by its index.
     #[inline(always)]
-    fn entered(&mut self, _at: (u32, u8), _packet: &mut Packet) {}
+    fn entered(&mut self, _at: (u32, u8), _now: Cycle, _packet: &mut Packet) {}
 
     /// A host will hear of packets that it sent in a cycle to come.
     #[inline(always)]
@@ -161,6 +161,9 @@ pub(crate) trait Hosts: State + Sized + Send {
     fn numbers_mut(&mut self) -> Option<&mut Numbers> {
         None
     }
+
+    /// A packet of a host, by its index, has not been acknowledged in time: it is known now.
+    fn late(&mut self, _at: (u32, Cycle), _packet: &Packet) {}
 
     /// The header of a packet, by its word, reaches a host, by its index, in a cycle to come.
     fn reject(&mut self, _at: (u32, Cycle), _host_word: u32) {}

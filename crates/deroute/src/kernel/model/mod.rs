@@ -30,8 +30,8 @@ use crate::notification::{self, NotificationPlan};
 use crate::queuing::{self, Flows};
 use crate::routing::{self, Plan, Planner, VcNeed};
 use crate::spec::{
-    Allocator, CongestionPoint, Forwarding, Network, Routed, Scale, Sensing, ServiceClasses,
-    SpareVcs, Spec, SpecError, holds,
+    Allocator, CongestionPoint, FlowControl, Forwarding, Network, Routed, Scale, Sensing,
+    ServiceClasses, SpareVcs, Spec, SpecError, holds,
 };
 use crate::switch::{self, Crossbar, Matching};
 use crate::topology::{self, Peer, Topology};
@@ -116,7 +116,7 @@ impl Model {
         if links::settle(&mut classes, spec, &*topology, (&routing.vcs, flows.classes())) {
             (flows, routing) = plan(&classes)?;
         }
-        let (entropy, routing) = entropies(spec, notification_point, routing)?;
+        let (entropy, routing) = entropies((spec, scale), notification_point, routing)?;
         links::enough_vcs(&classes, &*topology, &routing.vcs)?;
         let agent = (routing.agent)(RouterId(0), 1);
         let sensing = sensing(spec, &*agent)?;
@@ -330,7 +330,7 @@ fn notices(
 
 /// The entropies of packets, and the routing whose paths follow from them.
 fn entropies(
-    spec: &Spec,
+    (spec, scale): (&Spec, Scale),
     told: Option<NotificationPlan>,
     routing: Plan,
 ) -> Result<(Option<EntropyPlan>, Plan), SpecError> {
@@ -339,13 +339,11 @@ fn entropies(
         routing: &spec.routing,
         acknowledged: told.is_some_and(|told| told.tells == notification::Tells::Packets),
         marked: matches!(spec.network.congestion_point, Some(CongestionPoint::Ecn(_))),
+        resends: spec.network.nic.retransmission.is_some(),
+        trims: matches!(spec.network.flow_control, FlowControl::Trim(_)),
+        scale,
     };
     let plan = entropy::build(entropy, &setting)?;
-    if (routing.agent)(RouterId(0), 1).watches().reconsiders {
-        let message = "this routing draws again while a packet waits";
-        let choices = ["a routing that decides once"];
-        return Err(SpecError::new("network.nic.entropy", message).choices(choices));
-    }
     Ok((Some(plan), entropy::follow_entropy(routing, spec.run.seed)))
 }
 

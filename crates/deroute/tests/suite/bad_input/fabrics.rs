@@ -64,11 +64,7 @@ fn notification_points() {
 
 const ENTROPIES: &[Row<'_>] = &[
     (&[(ENTROPY, "{ flow = {} }")], ENTROPY, &["paths of minimal", "routing.valiant"]),
-    (
-        &[("routing", "{ ugal = { redecide = true } }"), (ENTROPY, "{ oblivious = {} }")],
-        ENTROPY,
-        &["draws again", "decides once"],
-    ),
+    (&[("routing", "{ mar_bp = {} }"), PFC, (ENTROPY, "{ flow = {} }")], ENTROPY, &["of mar_bp"]),
     (
         &[VALIANT, (ENTROPY, "{ oblivious = { values = 0 } }")],
         "network.nic.entropy.oblivious.values",
@@ -95,6 +91,19 @@ const ENTROPIES: &[Row<'_>] = &[
         ],
         "network.nic.entropy.reps",
         &["no packet would ever be marked", "network.congestion_point.ecn"],
+    ),
+    (
+        &[
+            VALIANT,
+            CLASSES,
+            WIDE,
+            GLOBAL,
+            ECN,
+            (ENTROPY, "{ reps = { freeze = '1 ms' } }"),
+            (POINT, "{ acknowledgement = {} }"),
+        ],
+        "network.nic.entropy.reps.freeze",
+        &["find that a packet is late", "network.nic.retransmission"],
     ),
 ];
 
