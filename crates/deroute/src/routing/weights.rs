@@ -106,7 +106,8 @@ pub(super) fn label(header: &mut Header, before: Option<usize>, derouted: bool) 
     if before.is_some() {
         header.remember(Memo::Derouted);
     }
-    let so_far = header.memo() == Memo::Derouted;
+    // A hash of its flow says nothing of what it did.
+    let so_far = !matches!(header.memo(), Memo::Nothing | Memo::FlowHash(_));
     header.set_kind(if derouted || so_far { PathKind::Derouted } else { PathKind::Minimal });
 }
 

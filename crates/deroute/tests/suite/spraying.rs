@@ -1,9 +1,9 @@
 //! Entropies: paths of flows, packet spraying, and recycled entropies.
 
-use deroute::RunOptions;
 use deroute::outcome::{EntropyUse, Outcome};
 use deroute::probe::PathKind;
 use deroute::spec::{Spec, Warmup};
+use deroute::{RunOptions, Simulation};
 
 use crate::support::catalogue::{GRAPH_ROUTINGS, LATTICE_ROUTINGS, ROUTINGS, TREE_ROUTINGS};
 use crate::support::{self, value};
@@ -136,7 +136,7 @@ fn loaded(topology: &str, routing: &str) -> Spec {
 }
 
 /// All routings of the catalogue but those that draw nothing, also those that reconsider: any division gives the same
-/// bytes, and so does a run that goes on from a checkpoint.
+/// bytes.
 #[test]
 fn every_routing_that_draws_takes_entropies() {
     let networks = [
@@ -152,18 +152,22 @@ fn every_routing_that_draws_takes_entropies() {
         .into_iter()
         .flat_map(|(topology, routings)| routings.iter().map(move |routing| (topology, *routing)));
     for (turn, (topology, routing)) in all.enumerate() {
-        let entropy = ["{ flow = {} }", "{ oblivious = { values = 16 } }", REPS][turn % 3];
-        let spec = with(loaded(topology, routing), entropy);
+        // A VC to escape through is not to be shared with acknowledgements.
+        let escapes = routing.contains("dal");
+        let kinds = ["{ flow = {} }", "{ oblivious = { values = 16 } }", REPS];
+        let entropy = kinds[turn % if escapes { 2 } else { 3 }];
+        let mut spec = with(loaded(topology, routing), entropy);
+        if escapes {
+            spec.network.classes = None;
+        }
         let what = format!("{topology} {routing} {entropy}");
-        let one = match support::attempt(&spec, &RunOptions::default()) {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                let fixed = ["{ minimal", "{ mod_k", "{ mar_bp", "round-robin"];
-                assert!(fixed.iter().any(|name| routing.contains(name)), "{what}: {error}");
-                assert!(error.to_string().contains("do not follow from draws"), "{error}");
-                continue;
-            }
-        };
+        if let Err(error) = Simulation::build(&spec) {
+            let fixed = ["{ minimal", "{ mod_k", "{ mar_bp", "round-robin"];
+            assert!(fixed.iter().any(|name| routing.contains(name)), "{what}: {error}");
+            assert!(error.to_string().contains("do not follow from draws"), "{error}");
+            continue;
+        }
+        let one = support::run(&spec);
         let options = RunOptions { threads: 2, partitions: Some(3), ..RunOptions::default() };
         assert!(one == support::attempt(&spec, &options).unwrap(), "{what}: divided");
         assert!(used(&one).packets > 1_000, "{what}");
@@ -183,7 +187,7 @@ fn a_freeze_leaves_a_broken_path_alone() {
              [network]\ntopology = {{ kary_tree = {{ k = 4, levels = 2 }} }}\n\
              classes = {{ count = 2 }}\nflow_control = {{ lossy = {{}} }}\n\
              congestion_point = {{ ecn = {{ kmin = \"8 KB\", kmax = \"16 KB\", pmax = 1.0 }} }}\n\
-             slow_links = [{{ routers = [0, 4], rate = \"1/1000\" }}]\n\
+             slow_links = [{{ routers = [0, 7], rate = \"1/1000\" }}]\n\
              switch = {{ input_buffered_output_queued = {{ pipeline = 25 }} }}\n\
              links = {{ level1 = {{ latency = 25, vcs = 2, buffer = 800 }} }}\n\
              [network.nic]\nlatency = 25\nlink = {{ buffer = 400 }}\n\
