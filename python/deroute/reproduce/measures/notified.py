@@ -86,11 +86,19 @@ def fallen_us(
     *,
     change_us: float,
     settled_us: Sequence[float],
+    over: Labels | None = None,
 ) -> list[Estimate]:
     """Time after a change until the latency has come down from its peak, as the eye judges it.
 
-    That is until it stays within a tenth of the height of the peak above its new steady value.
+    That is until it stays within a tenth of the height of the peak above its new steady value. With `over` it is
+    the ratio to the time of other points.
     """
+    if over is not None:
+        (mine,), (other,) = (
+            fallen_us(evidence, of, labels, change_us=change_us, settled_us=settled_us)
+            for labels in (where, over)
+        )
+        return [Estimate(mine.mean / other.mean)]
     line = trace(_outcomes(evidence.of(of), where), "generation")
     times, latency = line.time_us, line.latency_ns.mean
     settled = (times >= settled_us[0]) & (times < settled_us[1])
@@ -98,6 +106,27 @@ def fallen_us(
     above = latency - float(np.nanmean(latency[settled]))
     late = times[after & (above > 0.1 * float(np.nanmax(above[after])))]
     return [Estimate(float(late.max()) + float(np.diff(times[:2])[0]) / 2 - change_us)]
+
+
+def falls_until(
+    evidence: Evidence, of: str, where: Labels, from_us: float, percent: float
+) -> list[Estimate]:
+    """How often a probability falls, from a time on, until it is below so many percent for the first time.
+
+    The mean over the ports of which that is true, and that were at 100% at that time.
+    """
+
+    def falls(outcome: Any) -> float:
+        times, table = _probabilities(outcome)
+        table = table[times >= from_us].reshape(np.count_nonzero(times >= from_us), -1)
+        table = table[:, (table[0] >= 100) & (table.min(axis=0) < percent)]
+        if not table.size:
+            raise NotSettledError(f"no port comes below {percent}%")
+        first = np.argmax(table < percent, axis=0)
+        fell = np.diff(table, axis=0) < 0
+        return float(np.mean([fell[:end, port].sum() for port, end in enumerate(first)]))
+
+    return [_over_runs(evidence, of, where, falls)]
 
 
 def told_per_sample(evidence: Evidence, of: str, where: Labels, packets: int) -> list[Estimate]:
@@ -150,5 +179,6 @@ MEASURES = (
     nonminimal_percent,
     nonminimal_apart,
     fallen_us,
+    falls_until,
     told_per_sample,
 )
