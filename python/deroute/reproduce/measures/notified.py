@@ -90,8 +90,8 @@ def fallen_us(
 ) -> list[Estimate]:
     """Time after a change until the latency has come down from its peak, as the eye judges it.
 
-    That is until it stays within a tenth of the height of the peak above its new steady value. With `over` it is
-    the ratio to the time of other points.
+    That is until it stays within a tenth of the height of the peak above its new steady value.
+    With `over` it is the ratio to the time of other points.
     """
     if over is not None:
         (mine,), (other,) = (
@@ -111,7 +111,7 @@ def fallen_us(
 def falls_until(
     evidence: Evidence, of: str, where: Labels, from_us: float, percent: float
 ) -> list[Estimate]:
-    """How often a probability falls, from a time on, until it is below so many percent for the first time.
+    """How often a probability falls, from a time on, until it is first below so many percent.
 
     The mean over the ports of which that is true, and that were at 100% at that time.
     """

@@ -20,7 +20,7 @@ use crate::kernel::hosts::Hosts;
 use crate::kernel::machine::Departing;
 use crate::kernel::model::Model;
 use crate::probe::limits::{LimitRecord, Limits};
-use crate::reaction::{Acknowledged, Limit, ReactionPlan, Receipt, Report, RetransmissionPlan};
+use crate::reaction::{Limit, ReactionPlan, Receipt, Report, RetransmissionPlan};
 use crate::rng::{Owner, Stream};
 use crate::state::{State, state};
 
@@ -299,9 +299,9 @@ impl Pacing {
         let own = &mut self.hosts[host as usize];
         let Some(flow) = own.flows.get_mut(&id) else { return };
         let length = match (report, heard) {
-            (_, Some(heard)) => {
+            (_, Some(mut heard)) => {
                 let before = (flow.limit.rate(), flow.limit.window());
-                let heard = Acknowledged { met: trail.as_ref(), ..heard };
+                heard.met = trail.as_ref();
                 self.plan.law.hear(&mut flow.limit, &heard);
                 self.record.follow(before, &flow.limit);
                 None
