@@ -293,15 +293,14 @@ impl Pacing {
             self.begin((host, id), packets, core.now);
         }
         let heard = match report {
-            Report::Received(receipt) => self.comes(core, hosts, (host, id), receipt),
+            Report::Received(of) => self.comes(core, hosts, (host, id), (of, trail.as_ref())),
             _ => None,
         };
         let own = &mut self.hosts[host as usize];
         let Some(flow) = own.flows.get_mut(&id) else { return };
         let length = match (report, heard) {
-            (_, Some(mut heard)) => {
+            (_, Some(heard)) => {
                 let before = (flow.limit.rate(), flow.limit.window());
-                heard.met = trail.as_ref();
                 self.plan.law.hear(&mut flow.limit, &heard);
                 self.record.follow(before, &flow.limit);
                 None

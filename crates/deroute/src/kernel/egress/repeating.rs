@@ -6,6 +6,7 @@ use super::output_queues::OutputQueues;
 use super::paced::FlowId;
 use super::pacing::{Event, Pacing, after};
 use super::resending::{Came, Kept, Leaves};
+use crate::congestion::Trail;
 use crate::ids::Cycle;
 use crate::kernel::core::Core;
 use crate::kernel::core::packet::Packet;
@@ -42,15 +43,17 @@ impl Pacing {
     }
 
     /// A packet of a flow is acknowledged, and perhaps for the first time.
-    pub(super) fn comes(
+    pub(super) fn comes<'a>(
         &mut self,
         core: &mut Core,
         hosts: &mut impl Hosts,
         (host, id): (u32, FlowId),
-        receipt: Receipt,
-    ) -> Option<Acknowledged<'static>> {
+        (receipt, met): (Receipt, Option<&'a Trail>),
+    ) -> Option<Acknowledged<'a>> {
         let flow = self.hosts[host as usize].flows.get_mut(&id)?;
-        let Some(again) = &mut flow.again else { return Some(flow.comes(receipt, core.now)) };
+        let Some(again) = &mut flow.again else {
+            return Some(Acknowledged { met, ..flow.comes(receipt, core.now) });
+        };
         let came = again.acknowledge(receipt.number);
         if came != Came::Before {
             again.trips.hear(f64::from(core.now - receipt.left));
@@ -65,7 +68,7 @@ impl Pacing {
             }
         }
         let newly = if came == Came::Before { 0 } else { receipt.phits };
-        Some(flow.comes_once(receipt, newly, core.now))
+        Some(Acknowledged { met, ..flow.comes_once(receipt, newly, core.now) })
     }
 
     /// A receiver asks for a packet that left in a cycle.
