@@ -344,18 +344,42 @@ pub(crate) fn full() -> Vec<Comparison> {
     ]
 }
 
-/// Large fat trees.
-pub(crate) fn cells() -> [Case; 5] {
+/// Converged Ethernet: a 2-ary 5-tree whose switches adapt to notifications, with rate limiters, at 10 Gb/s.
+fn converged_ethernet() -> Case {
+    let link = "{ latency = \"500 ns\", vcs = 2, buffer = \"100 KB\" }";
+    let spec = parse(&format!(
+        "[units]\ncycle = \"10 ns\"\nphit = \"12.5 B\"\n\
+         [network]\ntopology = {{ kary_tree = {{ k = 2, levels = 5 }} }}\nclasses = {{ count = 2 }}\n\
+         [network.links]\nlevel1 = {link}\nlevel2 = {link}\nlevel3 = {link}\nlevel4 = {link}\n\
+         [network.switch.input_buffered_output_queued]\npipeline = \"100 ns\"\n\
+         [network.flow_control.pfc]\nxoff = \"95 KB\"\nxon = \"80 KB\"\nresponse = 0\nlossy = true\n\
+         [network.congestion_point.qcn]\nq_eq = \"20 KB\"\nlaw = \"linear\"\n\
+         notifications = {{ path = \"random-up\" }}\n\
+         [network.nic]\nlatency = \"500 ns\"\ninjection_queue = \"512 KB\"\n\
+         link = {{ buffer = \"100 KB\" }}\nresequencing = {{}}\n\
+         reaction_point = {{ qcn = {{ least_rate = \"100 kb/s\" }} }}\n\
+         [routing.switch_ar]\n\
+         [traffic]\nload = 0.9\npacket_size = \"1500 B\"\npattern = \"bit_reverse\"\n\
+         [run]\nwarmup = \"10 ms\"\nmeasure = \"40 ms\"\n"
+    ));
+    Case { name: "32 hosts, Switch AR, rate limiters".to_owned(), spec }
+}
+
+/// Whole networks, and at most how many CPU seconds a millisecond of them may take.
+pub(crate) fn cells() -> [(Case, f64); 6] {
     const FIFO: &str = "input_queued = { routed = \"arrival\", \
                         allocator = { iterations = 3, pointer = \"on-grant\" } }";
     const VOQS: &str = "virtual_output_queued = { iterations = 3 }";
     const ADAPTIVE: &str = "up_adaptive = { ties = \"mod-k\", trigger = \"TH\" }";
     let credits = "credits = {}";
+    let large = |name, stages, queuing, routing| (fat_tree(name, stages, queuing, routing), 120.0);
     [
-        fat_tree("DBBM, oblivious", (FIFO, credits), "dbbm", "up_oblivious = {}"),
-        fat_tree("DBBM, TH-*S-K", (FIFO, credits), "dbbm", ADAPTIVE),
-        fat_tree("vFtree, VOQs, D-mod-K", (VOQS, credits), "vftree", "mod_k = {}"),
-        fat_tree("vFtree, VOQs, TH-*S-K", (VOQS, credits), "vftree", ADAPTIVE),
-        fat_tree("DBBM, oblivious, PFC", (FIFO, "pfc = {}"), "dbbm", "up_oblivious = {}"),
+        large("DBBM, oblivious", (FIFO, credits), "dbbm", "up_oblivious = {}"),
+        large("DBBM, TH-*S-K", (FIFO, credits), "dbbm", ADAPTIVE),
+        large("vFtree, VOQs, D-mod-K", (VOQS, credits), "vftree", "mod_k = {}"),
+        large("vFtree, VOQs, TH-*S-K", (VOQS, credits), "vftree", ADAPTIVE),
+        large("DBBM, oblivious, PFC", (FIFO, "pfc = {}"), "dbbm", "up_oblivious = {}"),
+        // A minute for 50 ms.
+        (converged_ethernet(), 1.2),
     ]
 }
