@@ -145,6 +145,23 @@ def test_what_is_wrong_is_told_with_its_byte(content: bytes, words: str, stage: 
     assert words in result.output
 
 
+def test_operations_take_a_time_that_is_known(stage: Path) -> None:
+    """A trace that is written needs it, as in a job; who only looks is told."""
+    to = stage / "step.goal"
+    result = trace("convert", stage, "--to", to, "--groups", stage / "groups.json")
+    assert result.exit_code == 2, result.output
+    # Behind the head.
+    assert "step.0.et: byte 3: node 5: operations take no time that is known" in result.output
+    assert "--flops" in result.output
+    assert not to.exists()
+    (stage / "step.1.et").write_bytes(HEAD + node(1, COMPUTE, [], attribute("num_ops", 7), us=2))
+    (stage / "step.2.et").write_bytes(HEAD + node(1, COMPUTE, [], attribute("num_ops", 0)))
+    result = trace("info", stage)
+    assert result.exit_code == 0, result.output
+    # Neither what has a duration nor what has no operations.
+    assert "1 computations only count operations" in result.stderr
+
+
 def test_what_is_wrong_with_groups_and_needs_is_told(stage: Path) -> None:
     groups = stage / "groups.json"
     to = stage / "step.goal"
@@ -157,7 +174,7 @@ def test_what_is_wrong_with_groups_and_needs_is_told(stage: Path) -> None:
         ('{"1": [0, 1]}', "rank 2 is not in group '1'"),
     ):
         groups.write_text(text)
-        result = trace("convert", stage, "--to", to, "--groups", groups)
+        result = trace("convert", stage, "--to", to, "--groups", groups, "--flops", "1e9")
         assert result.exit_code == 2, result.output
         assert words in result.output
     (stage / "step.1.et").unlink()

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from deroute.cli import app
 from deroute.errors import InputError
-from deroute.trace import formats
+from deroute.trace import formats, otf2_trace
 from deroute.trace.free import FreeNetwork
 from deroute.trace.ops import Came, Collective, Compute, Exchange, Receive, Send, Wait
 from deroute.trace.statistics import summary
@@ -111,24 +111,64 @@ def test_a_collective_that_does_not_exist_is_told(anchor: Path) -> None:
         list(opened.program(0))
 
 
+def _damaged(anchor: Path, copy: str, suffixes: tuple[str, ...], data: st.DataObject) -> Path:
+    """A copy of a trace, one file of which has up to three other bytes, and may be cut off."""
+    folder = Path(copy) / "run"
+    shutil.copytree(anchor.parent, folder)
+    files = sorted(file for file in folder.rglob("*") if file.suffix in suffixes)
+    file = data.draw(st.sampled_from(files))
+    content = bytearray(file.read_bytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place] = data.draw(st.integers(0, 255))
+    file.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+    return folder
+
+
+def _read(folder: Path) -> None:
+    with suppress(InputError):
+        _, opened = formats.open_trace(folder)
+        summary(opened)
+        FreeNetwork(opened).run()
+
+
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_bytes_are_a_trace_or_an_error(anchor: Path, data: st.DataObject) -> None:
-    """Not of the anchor: the library reads for ever if the number of locations is a wrong one."""
     with tempfile.TemporaryDirectory() as copy:
-        folder = Path(copy) / "run"
-        shutil.copytree(anchor.parent, folder)
-        files = sorted(file for file in folder.rglob("*") if file.suffix in (".evt", ".def"))
-        file = data.draw(st.sampled_from(files))
-        content = bytearray(file.read_bytes())
-        for _ in range(data.draw(st.integers(1, 3))):
-            place = data.draw(st.integers(0, len(content) - 1))
-            content[place] = data.draw(st.integers(0, 255))
-        file.write_bytes(content[: data.draw(st.integers(0, len(content)))])
-        with suppress(InputError):
-            _, opened = formats.open_trace(folder)
-            summary(opened)
-            FreeNetwork(opened).run()
+        _read(_damaged(anchor, copy, (".evt", ".def"), data))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_any_bytes_are_an_anchor_or_an_error(anchor: Path, data: st.DataObject) -> None:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        tempfile.TemporaryDirectory() as copy,
+    ):
+        patch.setattr(otf2_trace, "_PATIENCE_S", 2)
+        _read(_damaged(anchor, copy, (".otf2",), data))
+
+
+def _refusal(anchor: Path) -> str:
+    result = CliRunner().invoke(app, ["trace", "info", str(anchor)])
+    assert result.exit_code == 2, result.output
+    assert f"{anchor.name}: cannot be read" in result.output
+    return result.output
+
+
+def test_a_damaged_anchor_is_told(anchor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = anchor.read_bytes()
+    for place in (4, 28):
+        anchor.write_bytes(content[:place] + b"\x00" + content[place + 1 :])
+        assert "INVALID" in _refusal(anchor)
+    anchor.write_bytes(content)
+    # What the library does with some of them.
+    monkeypatch.setattr(otf2_trace, "_OPEN", "import os; os.abort()")
+    assert "breaks down (signal 6)" in _refusal(anchor)
+    monkeypatch.setattr(otf2_trace, "_OPEN", "import time; time.sleep(60)")
+    monkeypatch.setattr(otf2_trace, "_PATIENCE_S", 0.5)
+    assert "does not come to its end in 0.5 seconds" in _refusal(anchor)
 
 
 def test_what_is_no_trace_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,10 @@
 """Graphs of Chakra, a file `PREFIX.R.et` for each rank, as astra-sim and STAGE write them.
 
 A node begins when all that it depends on has ended. What a computation takes is its duration; where
-that is 0, its operations at a rate that is given. Groups of collectives are in a file of their own:
-`{"NAME": [ranks], ...}`; a collective without a name is of all ranks. The bytes of an all-gather
-are those of a member, all others those of the whole buffer, as in astra-sim.
+that is 0, its operations at a rate that is given; without one it is refused, or takes no time, as
+the notes say. Groups of collectives are in a file of their own: `{"NAME": [ranks], ...}`; a
+collective without a name is of all ranks. The bytes of an all-gather are those of a member, all
+others those of the whole buffer, as in astra-sim.
 
 Those who observe a program (PyTorch) leave things out: a collective without a `comm_type` is the
 call around it, a computation; what a node needs and is not in the file has ended before.
@@ -60,9 +61,14 @@ class ChakraTrace:
     """A folder or archive with a graph for each rank."""
 
     def __init__(
-        self, place: Place, groups: Path | None = None, flops: float | None = None
+        self,
+        place: Place,
+        groups: Path | None = None,
+        flops: float | None = None,
+        *,
+        timed: bool = False,
     ) -> None:
-        self._place, self._flops = place, flops
+        self._place, self._flops, self._timed = place, flops, timed
         self._files: dict[int, Path] = {}
         for file in place.files():
             found = FILES.fullmatch(file.name)
@@ -78,6 +84,8 @@ class ChakraTrace:
                 refuse(f"has nothing of rank {rank} of {len(self._files)}", place.path)
         #: Needs of each rank that name no node of its file, once it has been read.
         self.absent: dict[int, int] = {}
+        #: Nodes of each rank that only count operations, where nobody says how fast these are.
+        self.untimed: dict[int, set[int]] = {}
         self.groups = {} if groups is None else _groups(groups, self.ranks)
 
     @property
@@ -132,7 +140,10 @@ class ChakraTrace:
     def notes(self) -> Sequence[str]:
         """What is to be known of what was read."""
         absent = sum(self.absent.values())
-        return [f"{absent:,} needs name nodes that are not there: taken as ended"] * (absent > 0)
+        untimed = sum(map(len, self.untimed.values()))
+        needs = f"{absent:,} needs name nodes that are not there: taken as ended"
+        counts = f"{untimed:,} computations only count operations: they take no time without flops"
+        return [needs] * (absent > 0) + [counts] * (untimed > 0)
 
     def _refuse(self, rank: int, node: Node, message: str) -> NoReturn:
         refuse(f"byte {node.place}: node {node.number}: {message}", self._files[rank])
@@ -152,8 +163,7 @@ class ChakraTrace:
         last = self.ranks - 1
         around = node.kind == _COLLECTIVE and "comm_type" not in node.attributes
         if node.kind == _COMPUTE or around:
-            counted = 1e9 * number("num_ops") / self._flops if self._flops else 0
-            yield Compute(1000 * node.duration_us or round(counted))
+            yield Compute(1000 * node.duration_us or self._counted(rank, node, number("num_ops")))
         elif node.kind == _SEND:
             tag = number("comm_tag", _COLLECTIVES - 1)
             yield Sent(number("comm_dst", last), number("comm_size"), tag)
@@ -162,6 +172,17 @@ class ChakraTrace:
             yield Wanted(number("comm_src", last), number("comm_size"), tag)
         elif node.kind == _COLLECTIVE:
             yield self._collective(rank, node, number("comm_size"))
+
+    def _counted(self, rank: int, node: Node, operations: int) -> int:
+        """The ns that so many operations take."""
+        if self._flops:
+            return round(1e9 * operations / self._flops)
+        if operations and self._timed:
+            message = "operations take no time that is known: `--flops` is missing"
+            self._refuse(rank, node, message)
+        if operations:
+            self.untimed.setdefault(rank, set()).add(node.number)
+        return 0
 
     def _collective(self, rank: int, node: Node, size: int) -> Collective:
         kind = _KINDS[self._number(rank, node, "comm_type", len(_KINDS) - 1)]

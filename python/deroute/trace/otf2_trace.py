@@ -8,6 +8,8 @@ are taken to have as much as each other. Not read: one-sided and non-blocking co
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -41,6 +43,19 @@ _SENT = ("allreduce", "reduce", "scan", "exscan", "gather", "gatherv")
 _RECEIVED = ("bcast", "scatter", "scatterv", "reduce_scatter_block")
 
 
+#: How long the library may take to open an anchor file, in seconds.
+_PATIENCE_S = 30.0
+#: Opens one, and prints what is wrong with it.
+_OPEN = """
+import sys
+import _otf2
+try:
+    _otf2.Reader_Close(_otf2.Reader_Open(sys.argv[1]))
+except Exception as error:
+    print(error)
+"""
+
+
 class Otf2Trace:
     """An anchor file and what stands beside it."""
 
@@ -50,6 +65,7 @@ class Otf2Trace:
         if len(anchors) != 1:
             refuse(f"has {len(anchors)} files of OTF2 to begin with, not one", place.path)
         self.file = anchors[0]
+        self._try_anchor()
         with self.opened() as trace:
             self._locations = _locations(trace)
             names = {name: rank for rank, name in enumerate(self._locations)}
@@ -68,19 +84,34 @@ class Otf2Trace:
         """How many there are."""
         return len(self._locations)
 
+    def _try_anchor(self) -> None:
+        """Let another process open the anchor file.
+
+        One that is damaged can make the library read for ever, or abort, instead of an error.
+        """
+        _library()
+        command = [sys.executable, "-c", _OPEN, str(self.file)]
+        try:
+            ended = subprocess.run(
+                command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            message = f"the library does not come to its end in {_PATIENCE_S:g} seconds"
+        else:
+            message = ended.stdout.strip()
+            if ended.returncode < 0:
+                message = f"the library breaks down (signal {-ended.returncode})"
+        if message:
+            refuse(f"cannot be read: {message}", self.file)
+
     @contextmanager
     def opened(self, where: Callable[[], str] = str) -> Iterator[Any]:
         """The trace, open; what is wrong is told with the place."""
-        try:
-            import otf2  # noqa: PLC0415
-            from _otf2.ErrorCodes import Error  # noqa: PLC0415
-        except ImportError:
-            wanted = "OTF2 needs a package more: pip install 'deroute[otf2]'"
-            raise InputError.of(wanted) from None
+        otf2, error_of = _library()
         try:
             with otf2.reader.open(str(self.file)) as trace:
                 yield trace
-        except (otf2.error.Error, Error) as error:
+        except (otf2.error.Error, error_of) as error:
             refuse(f"{where()}cannot be read: {error}", self.file)
 
     def program(self, rank: int) -> Program:
@@ -114,6 +145,17 @@ class Otf2Trace:
         for number, members in self._comms.values():
             if number != WORLD and rank in members:
                 yield Communicator(number, members)
+
+
+def _library() -> tuple[Any, type[Exception]]:
+    """The package that reads OTF2, and the errors of what is below it."""
+    try:
+        import otf2  # noqa: PLC0415
+        from _otf2.ErrorCodes import Error  # noqa: PLC0415
+    except ImportError:
+        wanted = "OTF2 needs a package more: pip install 'deroute[otf2]'"
+        raise InputError.of(wanted) from None
+    return otf2, Error
 
 
 def _word(choice: Any) -> str:

@@ -24,7 +24,10 @@ def convert(
     into: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}.")] = "goal",
     flops: Annotated[
         float | None,
-        typer.Option(help=f"In a second, where a trace counts operations; else {FLOPS:g}."),
+        typer.Option(
+            help=f"In a second, where a trace counts operations: {FLOPS:g} of SimGrid's; "
+            "Chakra's that have no duration need it."
+        ),
     ] = None,
     groups: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Groups of a Chakra trace (JSON).")
@@ -45,7 +48,7 @@ def convert(
     if groups is not None and name != chakra.NAME:
         raise InputError.of(f"belong to {chakra.NAME}", "--groups")
     if name == chakra.NAME:
-        opened = chakra.ChakraTrace(Place(trace), groups, flops)
+        opened = chakra.ChakraTrace(Place(trace), groups, flops, timed=True)
     elif name == goal.NAME:
         raise InputError.of(f"{trace} is a graph, which no other format holds", "TRACE")
     elif flops is not None:
