@@ -33,6 +33,7 @@ use crate::probe::collect::{Batch, batches};
 use crate::probe::histogram;
 use crate::probe::messages::Record;
 use crate::spec::Sensing;
+use crate::workload::matching::Matching;
 use crate::workload::process::{Causes, Course, Process};
 
 /// Memory that a run needs, in bytes, with default [`RunOptions`], and the tables of paths of a graph. What a
@@ -372,9 +373,10 @@ fn causes(model: &Model) -> u64 {
 /// What programs are likely to have under way, if half of their lists is in use.
 fn likely_programs(model: &Model, all: &Extent) -> u64 {
     let Some(jobs) = &model.jobs else { return 0 };
-    let messages = MESSAGE.saturating_mul(jobs.at_once().0);
-    let lists = programs(model, all).min(messages.saturating_add(RANK * all.hosts)) / 2;
-    lists.saturating_add(PAIR * jobs.pairs())
+    let messages = jobs.at_once().0;
+    let ranks = RANK * all.hosts + Matching::unseen_bytes(jobs.ranks().into(), messages);
+    let most = MESSAGE.saturating_mul(messages).saturating_add(ranks);
+    (programs(model, all).min(most) / 2).saturating_add(PAIR * jobs.pairs())
 }
 
 /// What programs have under way: messages of two iterations, of which one is ahead.
@@ -393,5 +395,6 @@ fn programs(model: &Model, all: &Extent) -> u64 {
     let messages = under_way.fold(0, u64::saturating_add);
     let ends: u64 =
         jobs.jobs.iter().map(|job| u64::from(job.iterations()) + u64::from(job.ranks())).sum();
-    MESSAGE.saturating_mul(messages).saturating_add(RANK * all.hosts + 32 * ends)
+    let unseen = Matching::unseen_bytes(jobs.ranks().into(), messages);
+    MESSAGE.saturating_mul(messages).saturating_add(RANK * all.hosts + 32 * ends + unseen)
 }
