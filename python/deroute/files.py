@@ -27,7 +27,8 @@ def read_references(document: dict[str, Any], file: Path, text: str | None) -> N
         reader = _READERS[str(parse_path(key)[-1])]
         name = table[key].pop("file")
         try:
-            table[key] = {**reader(file.parent / name), **table[key]}
+            found = reader(file.parent / name)
+            table[key] = {**found, **table[key]} if isinstance(found, dict) else found
         except (OSError, ValueError) as error:
             message = f"{name}: {getattr(error, 'strerror', None) or error}"
             problem = errors.in_file(message, (*place, key), file=file, text=text)
@@ -44,11 +45,10 @@ def _references(
     if not isinstance(value, dict):
         return
     for key, item in list(value.items()):
+        yield from _references(item, (*place, key))
         last = parse_path(key)[-1:] if errors.is_path(key) else ()
         if last and last[0] in _READERS and _is_reference(last[0], item):
             yield value, key, place
-        else:
-            yield from _references(item, (*place, key))
 
 
 def _is_reference(key: object, value: Any) -> bool:
@@ -83,6 +83,36 @@ def _placement(file: Path) -> dict[str, Any]:
     return {"hosts": [_whole(word, line) for line, words in _rows(file) for word in words]}
 
 
+def _factors(file: Path) -> list[float]:
+    """A factor for each rank, in the order of the ranks."""
+    return [_factor(word, line) for line, words in _rows(file) for word in words]
+
+
+def _factor(word: str, line: int) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        raise ValueError(f"line {line}: {word!r} is not a number") from None
+    if not 0 <= value <= _MOST_FACTOR:
+        raise ValueError(f"line {line}: {word!r} is no factor: 0 to {_MOST_FACTOR:g}")
+    return value
+
+
+def _rings(file: Path) -> dict[str, Any]:
+    """The members of a ring in each line, each of them once."""
+    rings: list[list[int]] = []
+    for line, words in _rows(file):
+        ring = [_whole(word, line) for word in words]
+        for place, member in enumerate(ring):
+            if member >= len(ring):
+                message = f"{member} is no member of a ring of {len(ring)}"
+                raise ValueError(f"line {line}: {message}: 0 to {len(ring) - 1}")
+            if member in ring[:place]:
+                raise ValueError(f"line {line}: member {member} is in the ring twice")
+        rings.append(ring)
+    return {"members": rings}
+
+
 def _matrix(file: Path) -> dict[str, Any]:
     """Sender, receiver and size in each line; a size may have a unit, after a space or not."""
     messages: list[list[int | str]] = []
@@ -112,9 +142,14 @@ def _trace(file: Path) -> dict[str, Any]:
     return {"file": str(file.resolve()), "digest": digest.hexdigest()}
 
 
+#: Largest factor of a computation.
+_MOST_FACTOR = 1e9
+
 #: Readers by the key under which a file is named.
-_READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
+_READERS: dict[str, Callable[[Path], dict[str, Any] | list[float]]] = {
     "placement": _placement,
+    "compute_of_rank": _factors,
+    "order": _rings,
     "exchange": _matrix,
     "pairs": matrices.pairs,
     "matrix": matrices.matrix,

@@ -190,6 +190,100 @@ def test_files_become_part_of_the_spec(app: Path, tmp_path: Path) -> None:
     assert changed.key != first.key
 
 
+def _job_of_rings(order: str) -> str:
+    """The application, with an all-reduce along rings in its place."""
+    ring = f"{{ ring = {{ channels = 2, order = {order} }} }}"
+    collective = f"{{ kind = 'allreduce', size = '1 KB', algorithm = {ring} }}"
+    return NETWORK.replace("{ dissemination = { size = 1 } }", f"{{ collective = {collective} }}")
+
+
+def test_rings_are_read(app: Path, tmp_path: Path) -> None:
+    rings = [list(range(64)), list(range(63, -1, -1))]
+    lines = [" ".join(map(str, ring)) for ring in rings]
+    (tmp_path / "rings.txt").write_text(f"# one for each channel\n{lines[0]}\n\n{lines[1]}  # back")
+    app.write_text(_job_of_rings('{ file = "rings.txt" }'))
+    (first, _) = Experiment.load(app).points
+    algorithm = first.spec["workload"]["jobs"][0]["steps"][2]["collective"]["algorithm"]
+    assert algorithm["ring"]["order"] == {"members": rings}
+    assert plan.check_file(app).footprint.message_phits > 0
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("0 1 2 3\n0 1 two 3", "rings.txt: line 2: 'two' is not a whole number"),
+        ("0 1 2 4", "rings.txt: line 1: 4 is no member of a ring of 4: 0 to 3"),
+        ("\n0 1 2 1", "rings.txt: line 2: member 1 is in the ring twice"),
+        (None, "rings.txt: No such file"),
+        ("3 2 1 0", "a ring of 4 members is not one of 64"),
+        ("", "at least one ring"),
+    ],
+)
+def test_rings_that_are_none_are_told(content: str | None, words: str, app: Path) -> None:
+    if content is not None:
+        (app.parent / "rings.txt").write_text(content)
+    app.write_text(_job_of_rings('{ file = "rings.txt" }'))
+    with pytest.raises(InputError) as caught:
+        plan.check_file(app)
+    (problem,) = caught.value.problems
+    assert problem.path is not None
+    assert problem.path.startswith("base.workload.jobs[0].steps[2].collective.algorithm")
+    assert words in str(caught.value)
+
+
+#: Two ranks that compute a microsecond each, and factors of them from a file.
+_PAIR = """num_ranks 2
+rank 0 {
+a: calc 1000
+}
+rank 1 {
+a: calc 1000
+}
+"""
+_FACTORS = 'trace = { file = "pair.goal", compute_of_rank = { file = "slow.txt" } }'
+
+
+def _job_of_factors(app: Path, content: str | None) -> None:
+    before, _, rest = NETWORK.partition("ranks = 64")
+    app.write_text(before + _FACTORS + "\n\n[[axis]]" + rest.partition("[[axis]]")[2])
+    (app.parent / "pair.goal").write_text(_PAIR)
+    if content is not None:
+        (app.parent / "slow.txt").write_text(content)
+
+
+def test_factors_of_ranks_are_read(app: Path) -> None:
+    _job_of_factors(app, "1.5 # the first\n3")
+    (first, _) = Experiment.load(app).points
+    (job,) = first.spec["workload"]["jobs"]
+    assert job["trace"]["compute_of_rank"] == [1.5, 3]
+    directory = str(app.parent / "results")
+    result = CliRunner().invoke(application, ["run", str(app), "--dir", directory])
+    assert result.exit_code == 0, result.output
+    frame = deroute.load_results(directory).frame
+    assert set(frame["workload.makespan"]) == {3000}
+    _job_of_factors(app, "1.5 2")
+    (changed, _) = Experiment.load(app).points
+    assert changed.key != first.key
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("1\nslow", "slow.txt: line 2: 'slow' is not a number"),
+        ("1\n\n-1", "slow.txt: line 3: '-1' is no factor: 0 to 1e+09"),
+        ("nan 1", "slow.txt: line 1: 'nan' is no factor"),
+        (None, "slow.txt: No such file"),
+        ("1 2 3", "2 ranks, but compute_of_rank has 3 factors"),
+    ],
+)
+def test_factors_that_are_none_are_told(content: str | None, words: str, app: Path) -> None:
+    _job_of_factors(app, content)
+    with pytest.raises(InputError) as caught:
+        plan.check_file(app)
+    assert words in str(caught.value)
+    assert "base.workload.jobs[0].trace" in str(caught.value.problems[0].path)
+
+
 def test_files_in_axes_are_read(app: Path, tmp_path: Path) -> None:
     (tmp_path / "hosts.txt").write_text(" ".join(map(str, range(64))))
     axis = """

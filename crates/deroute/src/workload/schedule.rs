@@ -22,6 +22,13 @@ pub enum Group {
         /// Place of each member in it.
         places: Box<[u32]>,
     },
+    /// Groups that are listed, of a size that the step knows; who is in none takes no part.
+    Listed {
+        /// Members of each group.
+        groups: Box<[Box<[u32]>]>,
+        /// The group of each member, and its place there.
+        places: Box<[Option<(u32, u32)>]>,
+    },
 }
 
 impl Group {
@@ -32,12 +39,23 @@ impl Group {
         Self::Ordered { members: members.into(), places: places.into() }
     }
 
-    /// Which one of its group a member is.
-    fn place(&self, member: u32) -> u32 {
+    /// Groups of some of so many members.
+    pub fn listed(all: u32, groups: impl Iterator<Item = Box<[u32]>>) -> Self {
+        let groups: Box<[Box<[u32]>]> = groups.collect();
+        let mut places = vec![None; all as usize];
+        for (own, group) in (0..).zip(&groups) {
+            (0..).zip(group).for_each(|(at, member)| places[*member as usize] = Some((own, at)));
+        }
+        Self::Listed { groups, places: places.into() }
+    }
+
+    /// Which one of its group a member is, if it is in one.
+    pub fn place(&self, member: u32) -> Option<u32> {
         match self {
-            Self::All => member,
-            Self::Strided { stride, count } => member / stride % count,
-            Self::Ordered { places, .. } => places[member as usize],
+            Self::All => Some(member),
+            Self::Strided { stride, count } => Some(member / stride % count),
+            Self::Ordered { places, .. } => Some(places[member as usize]),
+            Self::Listed { places, .. } => places[member as usize].map(|(_, place)| place),
         }
     }
 
@@ -45,8 +63,12 @@ impl Group {
     fn member(&self, of: u32, place: u32) -> u32 {
         match self {
             Self::All => place,
-            Self::Strided { stride, .. } => of - self.place(of) * stride + place * stride,
+            Self::Strided { stride, count } => of - of / stride % count * stride + place * stride,
             Self::Ordered { members, .. } => members[place as usize],
+            Self::Listed { groups, places } => match places[of as usize] {
+                Some((own, _)) => groups[own as usize][place as usize],
+                None => of,
+            },
         }
     }
 }
@@ -134,7 +156,7 @@ impl Schedule {
     /// An operation of a member in a step of a lane; `None` after the last one of the step.
     pub fn op(&self, member: u32, (lane, part): (u32, u32), index: u32) -> Option<Op> {
         let Part { step, group, first_tag } = &self.lanes[lane as usize][part as usize];
-        Some(match step.op(group.place(member), index)? {
+        Some(match step.op(group.place(member)?, index)? {
             Op::Send { to, phits, tag } => {
                 Op::Send { to: group.member(member, to), phits, tag: first_tag + tag }
             }
@@ -162,7 +184,8 @@ impl Schedule {
 
     /// Every member sends as much as the others.
     pub fn uniform(&self) -> bool {
-        self.lanes.iter().flatten().all(|part| part.step.uniform())
+        let all_take_part = |group: &Group| !matches!(group, Group::Listed { .. });
+        self.lanes.iter().flatten().all(|part| all_take_part(&part.group) && part.step.uniform())
     }
 }
 
@@ -175,9 +198,11 @@ mod tests {
         // Twelve members on three nodes of four: those of a node, and those of a rail.
         let (node, rail) =
             (Group::Strided { stride: 1, count: 4 }, Group::Strided { stride: 4, count: 3 });
-        assert_eq!((node.place(6), node.member(6, 0), node.member(6, 3)), (2, 4, 7));
-        assert_eq!((rail.place(6), rail.member(6, 0), rail.member(6, 2)), (1, 2, 10));
+        assert_eq!((node.place(6), node.member(6, 0), node.member(6, 3)), (Some(2), 4, 7));
+        assert_eq!((rail.place(6), rail.member(6, 0), rail.member(6, 2)), (Some(1), 2, 10));
         let turned = Group::ordered(vec![2, 0, 1]);
-        assert_eq!((turned.place(2), turned.member(2, 1)), (0, 0));
+        assert_eq!((turned.place(2), turned.member(2, 1)), (Some(0), 0));
+        let some = Group::listed(5, [[0, 3].into(), [4, 1].into()].into_iter());
+        assert_eq!((some.place(4), some.member(4, 1), some.place(2)), (Some(0), 1, None));
     }
 }

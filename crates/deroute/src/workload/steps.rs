@@ -65,6 +65,9 @@ fn named(spec: &spec::CollectiveSpec, site: &Site<'_>) -> Result<Schedule, SpecE
     let bytes = (f64::from(phits) * site.scale.phit_bytes()) as u64;
     let root = site.root(spec.root)?;
     let (kind, members, sizes) = (spec.kind, site.ranks, Sizes::Same(phits));
+    if let Some(asked) = &spec.algorithm {
+        collective::asked::check(kind, asked, &format!("{}.algorithm", site.path))?;
+    }
     let call = Call { kind, members, root, sizes, bytes };
     collective::build(&call, spec.algorithm.as_ref())
         .map_err(|message| SpecError::new(format!("{}.algorithm", site.path), message))

@@ -3,7 +3,7 @@
 //! | collective | algorithms, the default first |
 //! |---|---|
 //! | barrier | dissemination |
-//! | broadcast, reduce | binomial |
+//! | broadcast, reduce | binomial; ring |
 //! | allreduce | recursive doubling up to 2048 bytes or with fewer members than phits, else halving-doubling; ring, double binary tree, hierarchical |
 //! | gather, scatter | binomial; linear where sizes differ |
 //! | allgather | Bruck below 80 KiB in total, else ring; recursive doubling |
@@ -14,18 +14,26 @@
 //! The thresholds are those of MPICH (Thakur, Rabenseifner and Gropp 2005).
 
 mod all_to_all;
+pub mod asked;
 mod binomial;
+mod chain;
+mod chunked;
 mod double_tree;
+mod fold;
 mod gather_all;
 mod halving;
+mod hierarchical;
+mod pieces;
+mod rings;
 mod rounds;
 mod scan;
 pub mod spec;
 
+use self::rings::Rings;
 use self::spec::{Algorithm, CollectiveKind};
 use super::schedule::{Group, Schedule};
 use super::step::Step;
-use super::{bruck, dissemination, recursive_doubling, ring, tree};
+use super::{bruck, dissemination, recursive_doubling, tree};
 
 /// Phits that members send or receive, each at least 1.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,7 +97,7 @@ fn usual(call: &Call) -> Algorithm {
             false => Algorithm::Binomial,
         },
         CollectiveKind::Allgather => match differ || bytes.saturating_mul(members) >= 80 << 10 {
-            true => Algorithm::Ring { channels: 1 },
+            true => Algorithm::RING,
             false => Algorithm::Bruck,
         },
         CollectiveKind::Alltoall => match () {
@@ -172,12 +180,11 @@ fn lanes(plan: Schedule, call: &Call, algorithm: &Algorithm) -> Lanes {
     };
     let one = |step: Box<dyn Step>| Ok(Some((step, Group::All)));
     let found: Result<Option<Part>, String> = match (call.kind, algorithm, whole) {
+        (_, Algorithm::Ring { channels, chunks, order }, _) => {
+            let asked = Rings { channels: *channels, chunks: *chunks, order: order.as_ref() };
+            return asked.build(plan, call);
+        }
         (Kind::Allreduce, _, Some(phits)) => return allreduce(plan, (n, phits), algorithm),
-        (
-            Kind::Allgather | Kind::ReduceScatter,
-            Algorithm::Ring { channels: channels @ 2.. },
-            Some(phits),
-        ) => return Ok(Some(rings(plan, (n, phits, *channels), call.kind))),
         (Kind::Barrier, Algorithm::Dissemination, Some(phits)) => {
             one(dissemination::build(n, phits))
         }
@@ -193,23 +200,16 @@ fn lanes(plan: Schedule, call: &Call, algorithm: &Algorithm) -> Lanes {
         }
         (Kind::Gather, Algorithm::Linear, _) => one(binomial::linear(n, root, sizes, false)),
         (Kind::Scatter, Algorithm::Linear, _) => one(binomial::linear(n, root, sizes, true)),
-        (Kind::Allgather, Algorithm::Ring { channels: 1 }, _) => one(gather_all::ring(n, sizes)),
         (Kind::Allgather, Algorithm::Bruck, _) => one(gather_all::bruck(n, sizes)),
-        (Kind::Allgather, Algorithm::RecursiveDoubling, Some(phits)) => {
-            one(gather_all::recursive_doubling(n, phits)?)
+        (Kind::Allgather, Algorithm::RecursiveDoubling, _) => {
+            one(gather_all::recursive_doubling(n, sizes)?)
         }
         (Kind::Alltoall, Algorithm::Bruck, Some(phits)) => one(bruck::of(n, phits)?),
         (Kind::Alltoall, Algorithm::Pairwise, _) => one(all_to_all::pairwise(n, sizes)),
         (Kind::Alltoall, Algorithm::Linear, _) => one(all_to_all::linear(n, sizes)),
         (Kind::ReduceScatter, Algorithm::Pairwise, _) => one(all_to_all::reduce_scatter(n, sizes)),
-        (Kind::ReduceScatter, Algorithm::Ring { channels: 1 }, _) => {
-            one(gather_all::reduce_scatter(n, sizes))
-        }
-        (Kind::ReduceScatter, Algorithm::HalvingDoubling, Some(phits)) => {
-            let Some(data) = phits.checked_mul(n).filter(|data| *data < 1 << 30) else {
-                return Err(format!("{phits} phits for each of {n} members are too many"));
-            };
-            one(halving::reduce_scatter(n, data)?)
+        (Kind::ReduceScatter, Algorithm::HalvingDoubling, _) => {
+            one(halving::reduce_scatter(n, sizes)?)
         }
         (Kind::Scan, Algorithm::Linear, Some(phits)) => one(scan::build(n, phits)),
         _ => Ok(None),
@@ -222,19 +222,6 @@ fn share(of: u32, index: u32, count: u32) -> u32 {
     (of / count + u32::from(index < of % count)).max(1)
 }
 
-/// All-gather or reduce-scatter of blocks of so many phits along several rings.
-fn rings(plan: Schedule, (n, phits, channels): (u32, u32, u32), kind: CollectiveKind) -> Schedule {
-    let channels = channels.min(phits);
-    (0..channels).fold(plan, |plan, channel| {
-        let blocks = Sizes::Same(share(phits, channel, channels));
-        let step = match kind {
-            CollectiveKind::Allgather => gather_all::ring(n, &blocks),
-            _ => gather_all::reduce_scatter(n, &blocks),
-        };
-        plan.lane([(step, Group::All)])
-    })
-}
-
 /// Allreduce of so many phits among so many members.
 fn allreduce(plan: Schedule, (n, phits): (u32, u32), algorithm: &Algorithm) -> Lanes {
     Ok(Some(match algorithm {
@@ -242,13 +229,6 @@ fn allreduce(plan: Schedule, (n, phits): (u32, u32), algorithm: &Algorithm) -> L
             plan.lane([(recursive_doubling::build(n, phits), Group::All)])
         }
         Algorithm::HalvingDoubling => plan.lane([(halving::allreduce(n, phits), Group::All)]),
-        Algorithm::Ring { channels } => {
-            let channels = (*channels).clamp(1, phits);
-            (0..channels).fold(plan, |plan, channel| {
-                let step = ring::build(n, share(phits, channel, channels));
-                plan.lane([(step, Group::All)])
-            })
-        }
         Algorithm::DoubleBinaryTree { chunks } => {
             let shifted = || Group::ordered((0..n).map(|place| (place + 1) % n).collect());
             let chunks = (*chunks).clamp(1, phits.div_ceil(2));
@@ -259,22 +239,8 @@ fn allreduce(plan: Schedule, (n, phits): (u32, u32), algorithm: &Algorithm) -> L
                 plan.lane([(step, group)])
             })
         }
-        Algorithm::Hierarchical { group } => {
-            if *group == 0 || !n.is_multiple_of(*group) {
-                return Err(format!("groups of {group} do not divide {n} members"));
-            }
-            let (near, far) = (
-                Group::Strided { stride: 1, count: *group },
-                Group::Strided { stride: *group, count: n / group },
-            );
-            let piece = phits.div_ceil(*group).max(1);
-            let blocks = Sizes::Same(piece);
-            plan.lane([
-                (gather_all::reduce_scatter(*group, &blocks), near.clone()),
-                (ring::build(n / group, piece), far),
-                (gather_all::ring(*group, &blocks), near),
-            ])
-        }
+        Algorithm::Hierarchical { group: 0 } => return Err("a group has no members".into()),
+        Algorithm::Hierarchical { group } => hierarchical::build(plan, (n, phits), *group),
         _ => return Ok(None),
     }))
 }

@@ -56,6 +56,20 @@ pub enum CollectiveKind {
 }
 
 impl CollectiveKind {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Barrier,
+        Self::Broadcast,
+        Self::Reduce,
+        Self::Allreduce,
+        Self::Gather,
+        Self::Scatter,
+        Self::Allgather,
+        Self::Alltoall,
+        Self::ReduceScatter,
+        Self::Scan,
+    ];
+
     /// Its name in a spec.
     pub fn name(self) -> &'static str {
         match self {
@@ -85,15 +99,21 @@ pub enum Algorithm {
     RecursiveDoubling,
     /// Halves to partners, then back.
     HalvingDoubling,
-    /// Along a ring.
+    /// Along a ring; broadcast and reduce along one that is open at the root.
     Ring {
-        /// Rings that share the data. Default 1.
+        /// Rings that share the data, 1 to 1024; no more than the smallest block has phits. Default 1.
         #[serde(default = "single")]
         channels: u32,
+        /// Chunks, 1 to 65536, that a message is cut into; each is passed on when it has come, the one before it first. Default 1.
+        #[serde(default = "single", skip_serializing_if = "is_single")]
+        chunks: u32,
+        /// The members in the order of the rings. Default: as they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        order: Option<RingOrder>,
     },
     /// Two binary trees that share the data.
     DoubleBinaryTree {
-        /// Pieces that follow each other in each tree. Default 1.
+        /// Pieces that follow each other in each tree, 1 to 65536. Default 1.
         #[serde(default = "single")]
         chunks: u32,
     },
@@ -105,7 +125,7 @@ pub enum Algorithm {
     Linear,
     /// Reduce-scatter within groups, a ring between them for each member, all-gather within groups.
     Hierarchical {
-        /// Consecutive ranks of a group; divides their number.
+        /// Consecutive ranks of a group; the last one may have fewer.
         group: u32,
     },
 }
@@ -114,7 +134,26 @@ fn single() -> u32 {
     1
 }
 
+fn is_single(number: &u32) -> bool {
+    *number == single()
+}
+
+/// The members of rings in their orders.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum RingOrder {
+    /// Of each ring all members, from 0 on, in the order in which they pass on what they have: `[[0, 2, 1, 3]]`. If there
+    /// are fewer lists than rings, they take turns.
+    Members(Vec<Vec<u32>>),
+    /// A text file with a ring in each line; `#` begins a comment. Its path is relative to the experiment file. The lab reads it
+    /// and hands `members` to the engine.
+    File(String),
+}
+
 impl Algorithm {
+    /// One ring of the members as they are.
+    pub const RING: Self = Self::Ring { channels: 1, chunks: 1, order: None };
+
     /// Its name in a spec.
     pub fn name(&self) -> &'static str {
         match self {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::spec::{Algorithm, CollectiveKind as Kind};
+use super::spec::{Algorithm, CollectiveKind as Kind, RingOrder};
 use super::*;
 use crate::workload::step::Op;
 
@@ -59,14 +59,26 @@ fn run(plan: &Schedule, n: u32) -> Run {
     Run { heard, sent }
 }
 
-fn all_algorithms() -> Vec<Algorithm> {
+/// Along rings of so many members: as they are, or the other way round and then by threes.
+fn ring(channels: u32, chunks: u32, n: Option<u32>) -> Algorithm {
+    let order = n.map(|n| {
+        let by_threes = (0..3).flat_map(|first| (first..n).step_by(3)).collect();
+        RingOrder::Members(vec![(0..n).rev().collect(), by_threes])
+    });
+    Algorithm::Ring { channels, chunks, order }
+}
+
+fn all_algorithms(n: u32) -> Vec<Algorithm> {
     vec![
         Algorithm::Dissemination,
         Algorithm::Binomial,
         Algorithm::RecursiveDoubling,
         Algorithm::HalvingDoubling,
-        Algorithm::Ring { channels: 1 },
-        Algorithm::Ring { channels: 3 },
+        Algorithm::RING,
+        ring(3, 1, None),
+        ring(1, 2, None),
+        ring(1, 7, Some(n)),
+        ring(3, 4, Some(n)),
         Algorithm::DoubleBinaryTree { chunks: 1 },
         Algorithm::DoubleBinaryTree { chunks: 4 },
         Algorithm::Bruck,
@@ -74,21 +86,9 @@ fn all_algorithms() -> Vec<Algorithm> {
         Algorithm::Linear,
         Algorithm::Hierarchical { group: 2 },
         Algorithm::Hierarchical { group: 4 },
+        Algorithm::Hierarchical { group: 5 },
     ]
 }
-
-const KINDS: [Kind; 10] = [
-    Kind::Barrier,
-    Kind::Broadcast,
-    Kind::Reduce,
-    Kind::Allreduce,
-    Kind::Gather,
-    Kind::Scatter,
-    Kind::Allgather,
-    Kind::Alltoall,
-    Kind::ReduceScatter,
-    Kind::Scan,
-];
 
 /// The last member hears of what the kind says, whatever the algorithm and the number of members.
 fn check(kind: Kind, n: u32, root: u32, run: &Run) {
@@ -107,14 +107,15 @@ fn check(kind: Kind, n: u32, root: u32, run: &Run) {
 #[test]
 fn every_algorithm_does_what_its_collective_says() {
     let mut count = 0;
-    for n in 1..=17 {
-        for kind in KINDS {
-            for asked in all_algorithms().into_iter().map(Some).chain([None]) {
+    for n in 1..=33 {
+        for kind in Kind::ALL {
+            for asked in all_algorithms(n).into_iter().map(Some).chain([None]) {
                 let root = (n - 1) / 2;
                 let sizes = Sizes::Same(48);
                 let call = Call { kind, members: n, root, sizes, bytes: 48 };
                 let Ok(plan) = build(&call, asked.as_ref()) else {
-                    assert!(asked.is_some(), "{kind:?} of {n} goes by default");
+                    let fits = asked.is_some_and(|asked| !takes(kind, &asked));
+                    assert!(fits, "{kind:?} of {n} goes by default, and by what fits some members");
                     continue;
                 };
                 check(kind, n, root, &run(&plan, n));
@@ -122,13 +123,90 @@ fn every_algorithm_does_what_its_collective_says() {
             }
         }
     }
-    assert!(count > 400, "{count}");
+    assert!(count > 1_500, "{count}");
+}
+
+/// All blocks come to all, or their sums to each, whatever their sizes, and nobody sends one without need.
+#[test]
+fn blocks_have_sizes_of_their_own() {
+    for n in 1..=33_u32 {
+        let blocks: Box<[u32]> = (0..n).map(|member| 1 + member * member % 23).collect();
+        let all: u64 = blocks.iter().map(|phits| u64::from(*phits)).sum();
+        for kind in [Kind::Allgather, Kind::ReduceScatter] {
+            for asked in all_algorithms(n) {
+                let sizes = Sizes::Blocks(blocks.clone());
+                let call = Call { kind, members: n, root: 0, sizes, bytes: 0 };
+                let Ok(plan) = build(&call, Some(&asked)) else {
+                    assert!(!takes(kind, &asked), "{kind:?} of {n} by {asked:?}");
+                    continue;
+                };
+                let found = run(&plan, n);
+                check(kind, n, 0, &found);
+                if let (Algorithm::Ring { .. }, 2..) = (&asked, n) {
+                    let sent: u64 = found.sent.iter().sum();
+                    assert_eq!(sent, all * u64::from(n - 1), "{kind:?} of {n} by {asked:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Of a number that is no power of two, the first ones hand over what they have, and get the result.
+#[test]
+fn pairs_send_what_the_formulas_say() {
+    for n in 2..=33_u32 {
+        let (pairs, left) = (n - (1 << n.ilog2()), 1_u64 << n.ilog2());
+        let sent = |kind, algorithm: Algorithm| {
+            let call = Call { kind, members: n, root: 0, sizes: Sizes::Same(5), bytes: 0 };
+            run(&build(&call, Some(&algorithm)).unwrap(), n).sent.iter().sum::<u64>()
+        };
+        let (n, pairs, rounds) = (u64::from(n), u64::from(pairs), n.ilog2());
+        // Each number gets the blocks of the others; the first of a pair hands over one, and gets n - 1.
+        let gathered = 5 * (n * (left - 1) + pairs + pairs * (n - 1));
+        assert_eq!(sent(Kind::Allgather, Algorithm::RecursiveDoubling), gathered, "{n}");
+        // Each number gets its own blocks from the others; the first of a pair hands over n, and gets one.
+        let scattered = 5 * (n * (left - 1) + pairs * n + pairs);
+        assert_eq!(sent(Kind::ReduceScatter, Algorithm::HalvingDoubling), scattered, "{n}");
+        let doubled = 5 * (left * u64::from(rounds) + 2 * pairs);
+        assert_eq!(sent(Kind::Allreduce, Algorithm::RecursiveDoubling), doubled, "{n}");
+    }
+}
+
+/// The members of the last group have several pieces each, and no other sends more because of them.
+#[test]
+fn the_last_group_may_be_smaller() {
+    for n in 1..=33_u32 {
+        for group in 1..=9 {
+            let call = Call {
+                kind: Kind::Allreduce,
+                members: n,
+                root: 0,
+                sizes: Sizes::Same(2520),
+                bytes: 0,
+            };
+            let plan = build(&call, Some(&Algorithm::Hierarchical { group })).unwrap();
+            let found = run(&plan, n);
+            check(Kind::Allreduce, n, 0, &found);
+            let (full, rest) = (n / group, n % group);
+            let (groups, group) = (u64::from(full + u32::from(rest > 0)), u64::from(group));
+            if full > 0 && 2520 % (group * groups) == 0 {
+                let own = 2 * 2520 * (group - 1) / group + 2 * 2520 * (groups - 1) / groups / group;
+                assert!(
+                    found.sent[..(full as usize) * group as usize].iter().all(|sent| *sent == own)
+                );
+                let last: u64 = found.sent[(full as usize) * group as usize..].iter().sum();
+                let rest = u64::from(rest);
+                let across = 2 * 2520 * (groups - 1) / groups;
+                assert_eq!(last, if rest == 0 { 0 } else { 2 * 2520 * (rest - 1) + across });
+            }
+        }
+    }
 }
 
 #[test]
 fn large_defaults_go_as_well() {
     for n in [2, 5, 8, 12] {
-        for kind in KINDS {
+        for kind in Kind::ALL {
             let call = Call { kind, members: n, root: 0, sizes: Sizes::Same(4096), bytes: 1 << 20 };
             check(kind, n, 0, &run(&build(&call, None).unwrap(), n));
         }
@@ -146,17 +224,19 @@ fn the_best_algorithms_send_no_more_than_needed() {
         run.sent[0]
     };
     for algorithm in [
-        Algorithm::Ring { channels: 1 },
-        Algorithm::Ring { channels: 4 },
+        Algorithm::RING,
+        ring(4, 1, None),
+        ring(1, 4, None),
+        ring(2, 3, Some(8)),
         Algorithm::HalvingDoubling,
         Algorithm::Hierarchical { group: 4 },
     ] {
         assert_eq!(sent(Kind::Allreduce, 64, algorithm), 2 * 7 * 8);
     }
     assert_eq!(sent(Kind::Allreduce, 64, Algorithm::RecursiveDoubling), 3 * 64);
-    assert_eq!(sent(Kind::Allgather, 5, Algorithm::Ring { channels: 1 }), 7 * 5);
+    assert_eq!(sent(Kind::Allgather, 5, Algorithm::RING), 7 * 5);
     for kind in [Kind::Allgather, Kind::ReduceScatter] {
-        assert_eq!(sent(kind, 5, Algorithm::Ring { channels: 4 }), 7 * 5);
+        assert_eq!(sent(kind, 5, ring(4, 1, None)), 7 * 5);
     }
     assert_eq!(sent(Kind::Allgather, 5, Algorithm::Bruck), 7 * 5);
     assert_eq!(sent(Kind::ReduceScatter, 5, Algorithm::HalvingDoubling), 7 * 5);
@@ -188,13 +268,13 @@ fn what_does_not_go_is_refused() {
         (call(Kind::Barrier, Sizes::Same(1), 4), Algorithm::Bruck, "barrier does not go by bruck"),
         (
             call(Kind::Allreduce, Sizes::Same(9), 6),
-            Algorithm::Hierarchical { group: 4 },
-            "groups of 4 do not divide 6 members",
+            ring(1, 1, Some(8)),
+            "a ring of 8 members is not one of 6",
         ),
         (
-            call(Kind::Allgather, Sizes::Same(9), 6),
-            Algorithm::RecursiveDoubling,
-            "power of two, not 6",
+            call(Kind::ReduceScatter, Sizes::Same(1 << 28), 6),
+            Algorithm::HalvingDoubling,
+            "the blocks of 6 members are too many phits",
         ),
         (
             call(Kind::Alltoall, Sizes::Row([1, 2].into()), 2),

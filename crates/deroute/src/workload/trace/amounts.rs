@@ -1,6 +1,6 @@
 //! Times and sizes of a trace in cycles and phits, scaled.
 
-use super::spec::{TraceSpec, Wildcards};
+use super::spec::{FactorsFile, RankFactors, TraceSpec, Wildcards};
 use crate::ids::Cycle;
 use crate::spec::{Scale, SpecError};
 
@@ -37,7 +37,15 @@ impl Amounts {
         };
         factor("compute", spec.compute)?;
         factor("messages", spec.messages)?;
-        for (rank, value) in spec.compute_of_rank.iter().enumerate() {
+        let all = match &spec.compute_of_rank {
+            RankFactors::Each(all) => all,
+            RankFactors::File(FactorsFile { file }) => {
+                let path = format!("{path}.compute_of_rank.file");
+                let message = format!("{file:?}: the engine reads no files");
+                return Err(SpecError::new(path, message).choices(["a list of factors"]));
+            }
+        };
+        for (rank, value) in all.iter().enumerate() {
             factor(&format!("compute_of_rank[{rank}]"), *value)?;
         }
         let flops = spec.flops;
@@ -45,7 +53,6 @@ impl Amounts {
             let message = "is no number of operations a second";
             return Err(SpecError::new(format!("{path}.flops"), message).choices(["1 to 1e30"]));
         }
-        let all = &spec.compute_of_rank;
         let compute = match all.is_empty() {
             true => vec![spec.compute],
             false => all.iter().map(|own| own * spec.compute).collect(),

@@ -25,6 +25,7 @@ use self::draft::Draft;
 use self::fault::Fault;
 use self::files::Files;
 use self::spec::{TraceFormat, TraceSpec};
+use super::collective;
 use super::comms::Comms;
 use super::origin::Origin;
 use super::program::Program;
@@ -105,6 +106,7 @@ pub(super) fn load(
     let files = Files::open(&spec.file).map_err(told)?;
     let format = format(spec, &files, path)?;
     let amounts = Amounts::new(spec, scale, path)?;
+    collective::asked::check_all(&spec.collectives, &format!("{path}.collectives"))?;
     let mut draft = Draft::new(amounts, &spec.collectives);
     (format.read)(&files, &mut draft).map_err(told)?;
     let read = draft.finish(&files).map_err(told)?;

@@ -22,8 +22,8 @@ pub struct TraceSpec {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub compute: f64,
     /// The same for each rank, beside `compute`. Default 1 for all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub compute_of_rank: Vec<f64>,
+    #[serde(default, skip_serializing_if = "crate::spec::is_default")]
+    pub compute_of_rank: RankFactors,
     /// Messages, and what collectives carry, have so many times the bytes, rounded up to whole bytes, then to whole
     /// phits. Default 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
@@ -37,6 +37,31 @@ pub struct TraceSpec {
     /// Algorithms of the collectives; the usual one of each that is left out.
     #[serde(default, skip_serializing_if = "crate::spec::is_default")]
     pub collectives: CollectiveChoices,
+}
+
+/// A factor for each rank.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected a list of factors, or { file = \"factors.txt\" }")]
+pub enum RankFactors {
+    /// In the order of the ranks; empty if all have 1.
+    Each(Vec<f64>),
+    /// From a file.
+    File(FactorsFile),
+}
+
+impl Default for RankFactors {
+    fn default() -> Self {
+        Self::Each(Vec::new())
+    }
+}
+
+/// A text file with a factor for each rank, in the order of the ranks; `#` begins a comment. Its path is relative to the
+/// experiment file. The lab reads it and hands the list to the engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FactorsFile {
+    /// Its path.
+    pub file: String,
 }
 
 fn one() -> f64 {

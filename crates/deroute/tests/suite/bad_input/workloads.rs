@@ -209,3 +209,41 @@ fn jobs_beside_each_other() {
     let error = two("ranks = 1, placement = { hosts = [69] }");
     assert_eq!(error.path, "workload.jobs[1].placement.hosts[0]");
 }
+
+/// Collectives by named algorithms: the key, the value, and what there may be.
+#[test]
+fn algorithms_of_collectives() {
+    let refused = |kind: &str, algorithm: &str, path: &str, text: &str| {
+        let steps = format!(
+            "[{{ collective = {{ kind = '{kind}', size = 9, algorithm = {algorithm} }} }}]"
+        );
+        let error = job_refusal(&[("steps", &steps)], &[]);
+        let within = "workload.jobs[0].steps[0].collective.algorithm";
+        assert_eq!(error.path, format!("{within}{path}"), "{error}");
+        assert!(error.to_string().contains(text), "{text:?} is not in {error}");
+    };
+    let ring = |more: &str| format!("{{ ring = {{ {more} }} }}");
+    let of_ring = |more: &str, path: &str, text: &str| {
+        for kind in ["allreduce", "allgather", "reduce_scatter", "broadcast", "reduce"] {
+            refused(kind, &ring(more), &format!(".ring.{path}"), text);
+        }
+    };
+    of_ring("channels = 0", "channels", "0 is out of range");
+    of_ring("channels = 1025", "channels", "1 to 1024");
+    of_ring("chunks = 0", "chunks", "0 is out of range");
+    of_ring("chunks = 65537", "chunks", "1 to 65536");
+    of_ring("order = { members = [] }", "order.members", "at least one ring");
+    let twice = "order = { members = [[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 6]] }";
+    of_ring(twice, "order.members[1][7]", "member 6 is in the ring twice");
+    let beyond = "order = { members = [[1, 2, 3, 4, 5, 6, 7, 8]] }";
+    of_ring(beyond, "order.members[0][7]", "0 to 7");
+    of_ring("order = { file = 'ring.txt' }", "order.file", "the engine reads no files");
+    let few = ring("order = { members = [[1, 0]] }");
+    refused("allreduce", &few, "", "a ring of 2 members is not one of 8");
+    let tree = "{ double_binary_tree = { chunks = 0 } }";
+    refused("allreduce", tree, ".double_binary_tree.chunks", "1 to 65536");
+    let grouped = "{ hierarchical = { group = 0 } }";
+    refused("allreduce", grouped, ".hierarchical.group", "0 is out of range");
+    refused("barrier", &ring("chunks = 2"), "", "dissemination");
+    refused("alltoall", "'halving_doubling'", "", "bruck, pairwise, linear");
+}

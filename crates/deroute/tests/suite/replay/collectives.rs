@@ -45,6 +45,62 @@ fn closed_forms_without_contention() {
     assert_eq!(time(8, "allreduce", s, "{ hierarchical = { group = 4 } }"), sum);
 }
 
+/// Of three times a power of two, a third are the first ones of pairs: they hand over what they have, and get the result
+/// behind what their partner sends last.
+#[test]
+fn pairs_are_closed_forms() {
+    for (m, s) in [(1, 16), (2, 16), (3, 16), (1, 100), (2, 100), (3, 100)] {
+        let n = 3 << m;
+        let halving = (m + 2) * A + (2 * n - 1) * s;
+        assert_eq!(time(n as u32, "reduce_scatter", s, "'halving_doubling'"), halving, "{n}");
+        // Those without a pair are early: what they send in the last round comes at once with that of the round before.
+        let doubling = (m + 2) * A + ((4 << m) + n - 2 + (1 << m)) * s;
+        assert_eq!(time(n as u32, "allgather", s, "'recursive_doubling'"), doubling, "{n}");
+    }
+    // The pair's data and that of the third member come at once.
+    assert_eq!(time(3, "reduce_scatter", 100, "'halving_doubling'"), 2 * A + 6 * 100);
+    assert_eq!(time(3, "allgather", 100, "'recursive_doubling'"), 2 * A + 5 * 100);
+}
+
+/// Groups of four of six members: the two of the last one have two pieces of four each, a rail after the other.
+#[test]
+fn a_smaller_group_takes_its_rails_in_turn() {
+    let grouped = |n: u32, s: u64| time(n, "allreduce", s, "{ hierarchical = { group = 4 } }");
+    // Three rounds; two rings of two, of which the second waits for the first on one side only; three rounds. Members 0 and
+    // 2 send half a piece to member 4 at once.
+    for q in [10, 100, 400] {
+        assert_eq!(grouped(6, 4 * q), 8 * A + 8 * q + q / 2);
+    }
+    // All are in the last group.
+    let s = 65_536;
+    assert_eq!(grouped(2, s), 2 * (A + s / 2));
+    assert_eq!(grouped(3, s), 4 * (A + 21_846));
+}
+
+/// A chunk is passed on when it has come: either the links are never idle, or a chunk goes round as fast as it can.
+#[test]
+fn chunks_without_contention() {
+    for (n, s) in [(4_u64, 65_536_u64), (8, 65_536), (8, 8_192), (6, 12_288)] {
+        for c in [1, 2, 4, 8, 16] {
+            let q = s / n / c;
+            let ring = |rounds: u64| (rounds - 1) * (A + q).max(c * q) + c * q + A;
+            let own = format!("{{ ring = {{ chunks = {c} }} }}");
+            let time = |kind: &str, size: u64| time(n as u32, kind, size, &own);
+            if s % (n * c) == 0 {
+                assert_eq!(time("allreduce", s), ring(2 * (n - 1)), "{n}, {s}, {c}");
+                assert_eq!(time("allgather", s / n), ring(n - 1), "{n}, {s}, {c}");
+                assert_eq!(time("reduce_scatter", s / n), ring(n - 1), "{n}, {s}, {c}");
+            }
+            let chain = (n - 1) * (A + s / c) + (c - 1) * s / c;
+            assert_eq!(time("broadcast", s), chain, "{n}, {s}, {c}");
+            assert_eq!(time("reduce", s), chain, "{n}, {s}, {c}");
+        }
+    }
+    // Without a chunk for every member nothing is missing: 3 phits in pieces of one.
+    let tiny = time(4, "allgather", 3, "{ ring = { chunks = 8 } }");
+    assert_eq!(tiny, 2 * (A + 1) + 3 + A);
+}
+
 /// Channels share the data, and each of them takes its latency: together they hide it.
 #[test]
 fn channels_and_chunks_hide_latency() {

@@ -97,6 +97,30 @@ fn rails_keep_away_from_the_spine() {
     assert!(time(1, "linear") > rails + 2 * far, "{rails}");
 }
 
+/// A ring that leaves a leaf switch once for each of its hosts takes their share of the one switch above; in the order of the
+/// leaf switches it leaves each once.
+#[test]
+fn rings_have_an_order() {
+    // Rank i is on leaf switch i mod 8.
+    let hosts: Vec<String> = (0..32).map(|rank| (rank % 8 * 4 + rank / 8).to_string()).collect();
+    let scattered = format!("placement = {{ hosts = [{}] }}", hosts.join(", "));
+    let by_leaf: Vec<String> =
+        (0..32).map(|place| (place % 4 * 8 + place / 4).to_string()).collect();
+    let by_leaf = format!("order = {{ members = [[{}]] }}, ", by_leaf.join(", "));
+    for (kind, size) in [("allreduce", 16_384), ("reduce_scatter", 512), ("broadcast", 2_048)] {
+        let time = |order: &str, placement: &str| {
+            let ring = format!("algorithm = {{ ring = {{ {order}chunks = 2 }} }}");
+            let text = format!("{{ kind = '{kind}', size = {size}, {ring} }}");
+            run(&tree(1, &collective(32, &text, placement))).time
+        };
+        let linear = time("", "placement = 'linear'");
+        assert_eq!(time(&by_leaf, &scattered), linear, "{kind}");
+        if kind != "broadcast" {
+            assert!(time("", &scattered) > linear + linear / 2, "{kind}");
+        }
+    }
+}
+
 /// All-to-all: what is for ranks of the node does not take the link of a host.
 #[test]
 fn all_to_all_takes_both_networks() {
@@ -199,6 +223,31 @@ fn the_division_changes_nothing() {
         for (threads, partitions) in [(1, 10), (2, 5)] {
             assert_eq!(run(threads, partitions), one, "{placement}");
         }
+    }
+}
+
+/// Pairs, chunks, chains and a smaller group: the same for any number of threads and partitions.
+#[test]
+fn the_division_changes_no_algorithm() {
+    let steps = [
+        "'allgather', size = 90, algorithm = 'recursive_doubling'",
+        "'reduce_scatter', size = 90, algorithm = 'halving_doubling'",
+        "'allreduce', size = 9000, algorithm = { ring = { channels = 2, chunks = 3 } }",
+        "'broadcast', size = 9000, root = 9, algorithm = { ring = { chunks = 5 } }",
+        "'allreduce', size = 9000, algorithm = { hierarchical = { group = 5 } }",
+    ];
+    let steps = steps.map(|step| format!("{{ collective = {{ kind = {step} }} }}")).join(", ");
+    let text = format!("ranks = 28\nsteps = [{steps}]\nplacement = {{ random = {{}} }}");
+    let simulation = Simulation::build(&shallow_tree(&text)).unwrap_or_else(|e| panic!("{e}"));
+    let run = |threads, partitions| {
+        let options = RunOptions { threads, partitions: Some(partitions), ..RunOptions::default() };
+        simulation.run(&options, &mut |_| ControlFlow::Continue(())).expect("it ends")
+    };
+    let one = run(1, 1);
+    assert!(job(&one).finished);
+    assert_eq!(job(&one).replay.as_ref().map(|replay| replay.collectives.len()), Some(5));
+    for (threads, partitions) in [(1, 10), (2, 5)] {
+        assert_eq!(run(threads, partitions), one);
     }
 }
 

@@ -207,6 +207,15 @@ fn computations_and_messages_are_scaled() {
     assert_eq!(time(&trace, "trace.compute = 0.5"), 500 + A + 333 + 250);
     assert_eq!(time(&trace, "trace.compute_of_rank = [2.0, 1.0]"), 2_000 + A + 333 + 500);
     assert_eq!(time(&trace, "trace.messages = 1.5"), 1_000 + A + 500 + 500);
+    for (factors, told) in [
+        ("[1.0, -2.0]", "compute_of_rank[1]: -2 is no factor"),
+        ("[1.0, 2.0, 3.0]", "2 ranks, but compute_of_rank has 3 factors"),
+        ("{ file = 'slow.txt' }", "compute_of_rank.file: \"slow.txt\": the engine reads no files"),
+    ] {
+        let spec = spec(&trace, &format!("trace.compute_of_rank = {factors}"));
+        let error = Simulation::build(&spec).err().expect("not that").to_string();
+        assert!(error.contains(told), "{error}");
+    }
 }
 
 /// Collectives of some ranks in an order of their own, and one with a size for each pair of ranks.
@@ -239,19 +248,25 @@ fn communicators_and_sizes_of_members() {
     let linear = run("trace.collectives.alltoall = 'linear'");
     assert_eq!(linear, (2 * (A + 150) + A + 123, 18, phits));
     assert_eq!(run("trace.messages = 2.0"), (2 * (A + 300) + 3 * A + 188, 18, 2 * phits));
-    // Groups of four do not divide two members, who take the usual algorithm.
-    let grouped = "trace.collectives.allreduce = { hierarchical = { group = 4 } }";
+    // Rings of four are not ones of two members, who take the usual algorithm.
+    let grouped =
+        "trace.collectives.allreduce = { ring = { order = { members = [[0, 2, 1, 3]] } } }";
     assert_eq!(run(grouped), run(""));
     let outcome = completed(&spec(&trace, grouped));
     let used = &job(&outcome).replay.as_ref().expect("it follows a trace").collectives;
     let instead: Vec<_> = used.iter().filter(|used| used.asked.is_some()).collect();
     let [all] = instead.as_slice() else { panic!("{used:?}") };
     assert_eq!((all.name.as_str(), all.members), ("allreduce, recursive_doubling", 2));
-    assert_eq!(all.asked.as_deref(), Some("hierarchical"));
+    assert_eq!(all.asked.as_deref(), Some("ring"));
+    // Two members are one group of up to four: a reduce-scatter and an all-gather of two halves.
+    let grouped = run("trace.collectives.allreduce = { hierarchical = { group = 4 } }");
+    assert_eq!((grouped.1, grouped.2), (22, phits));
     // What never goes is refused.
     let never = spec(&trace, "trace.collectives.broadcast = 'bruck'");
     let error = Simulation::build(&never).err().expect("not that").to_string();
+    assert!(error.contains("trace.collectives.broadcast"), "{error}");
     assert!(error.contains("broadcast does not go by bruck"), "{error}");
+    assert!(error.contains("binomial, ring"), "{error}");
 }
 
 /// Rounding the parts of a long computation does not add up.
