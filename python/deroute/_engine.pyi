@@ -44,7 +44,7 @@ def check(
     spec: str,
 ) -> tuple[
     tuple[int, int, int, int | None],
-    tuple[int, int, int],
+    tuple[int, int, int, int],
     tuple[int, int, int] | None,
     list[tuple[str, int]],
 ]: ...

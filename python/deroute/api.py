@@ -39,6 +39,8 @@ class Footprint:
     flows: int = 0
     #: Phits of the largest packet.
     packet_phits: int = 0
+    #: Of a temporary file, in bytes: what traces have beyond their room in memory.
+    file_bytes: int = 0
     #: Times beside the warm-up; None if the spec does not fix it.
     ramp: Ramp | None = None
     #: What the spec leaves to the engine: paths, and values in VCs or phits.

@@ -97,6 +97,7 @@ def check_experiment(experiment: Experiment, known: Sequence[Problem] = ()) -> C
         max(each.message_phits for each in prints),
         max(each.flows for each in prints),
         max(each.packet_phits for each in prints),
+        max(each.file_bytes for each in prints),
         filled=tuple(dict.fromkeys(entry for each in prints for entry in each.filled)),
     )
     of_points = [(point, known_prints[_without_seed(point)]) for point in points]

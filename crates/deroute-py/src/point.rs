@@ -15,14 +15,19 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 /// Times that a checkpoint takes that lie between two of them, at the least.
 const SELDOM: u32 = 100;
 
-/// Memory in bytes: empty, flowing, saturated, at the most; phits of all messages, number of flows, phits of the largest packet, the times of [`check`], and what was left to the engine.
-type Known =
-    ((u64, u64, u64, Option<u64>), (u64, u64, u64), Option<(u64, u64, u64)>, Vec<(String, u32)>);
+/// Memory in bytes: empty, flowing, saturated, at the most; phits of all messages, number of flows, phits of the largest
+/// packet, bytes of a temporary file; the times of [`check`], and what was left to the engine.
+type Known = (
+    (u64, u64, u64, Option<u64>),
+    (u64, u64, u64, u64),
+    Option<(u64, u64, u64)>,
+    Vec<(String, u32)>,
+);
 
 /// Builds the network of `spec` (JSON) without simulating it. Returns the bytes of memory that it
 /// takes at once, is likely to take while it keeps up and beyond saturation, and takes with every queue full
 /// (`None` if a queue is unlimited); the phits of
-/// all messages, the number of flows and the phits of the largest packet, where the spec fixes a warm-up, the cycles that it lasts, those of a round trip,
+/// all messages, the number of flows, the phits of the largest packet and the bytes of a temporary file that traces have taken; where the spec fixes a warm-up, the cycles that it lasts, those of a round trip,
 /// and those in which a link fills the largest buffer, and the paths and values of what the spec leaves to the
 /// engine.
 #[pyfunction]
@@ -33,9 +38,9 @@ pub fn check(py: Python<'_>, spec: &str) -> PyResult<Known> {
     let times = simulation.ramp().map(|ramp| (ramp.warmup, ramp.round_trip, ramp.fill));
     let filled = simulation.filled().to_vec();
     let Footprint { fixed_bytes, flowing_bytes, saturated_bytes, .. } = footprint;
-    let Footprint { message_phits, flows, packet_phits, .. } = footprint;
+    let Footprint { message_phits, flows, packet_phits, file_bytes, .. } = footprint;
     let bytes = (fixed_bytes, flowing_bytes, saturated_bytes, worst_bytes);
-    Ok((bytes, (message_phits, flows, packet_phits), times, filled))
+    Ok((bytes, (message_phits, flows, packet_phits, file_bytes), times, filled))
 }
 
 /// Simulates `spec` (JSON) without holding the GIL. Returns the outcome's scalars as JSON and its
@@ -136,7 +141,7 @@ fn run_error(py: Python<'_>, error: RunError) -> PyErr {
         RunError::Interrupted => return PyRuntimeError::new_err(message),
         RunError::Routing(_) => message.extend(foreign::raised(py).map(|what| format!(": {what}"))),
         RunError::Checkpoint(_) => return errors::CheckpointError::new_err(message),
-        RunError::Deadlock(_) | RunError::Invariant(_) => {}
+        RunError::Deadlock(_) | RunError::Trace(_) | RunError::Invariant(_) => {}
     }
     errors::SimulationError::new_err(message)
 }

@@ -56,6 +56,8 @@ def check(
         "figures": ", ".join(str(figure["name"]) for figure in experiment.figures) or "none",
         "results": str(where),
     }
+    if checked.footprint.file_bytes:
+        rows["disk"] = f"{app.megabytes(checked.footprint.file_bytes)} per point, temporary"
     if checked.footprint.flows:
         rows["flows"] = f"up to {checked.footprint.flows} in a point"
     if probe and todo:

@@ -36,7 +36,7 @@ use crate::spec::Sensing;
 use crate::workload::matching::Matching;
 use crate::workload::process::{Causes, Course, Process};
 
-/// Memory that a run needs, in bytes, with default [`RunOptions`], and the tables of paths of a graph. What a
+/// Memory that a run needs, in bytes, with default [`RunOptions`], the tables of paths of a graph, and traces. What a
 /// [`super::Simulation`] holds beside these is a few percent of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
@@ -50,6 +50,8 @@ pub struct Footprint {
     /// checks and most probes record is not counted (of probes, queues and pauses are), nor messages of a program that is more than
     /// an iteration ahead of their arrival, nor packets that wait at their hosts for an earlier one.
     pub worst_bytes: u64,
+    /// Of a temporary file, which is there already: what traces have beyond their room in memory.
+    pub file_bytes: u64,
     /// Phits of all messages of the workload: what the time of a run follows.
     pub message_phits: u64,
     /// Flows of the workload.
@@ -65,6 +67,7 @@ pub(crate) fn of(model: &Arc<Model>) -> Footprint {
         firsts.windows(2).map(|ends| Extent::of(model, ends[0]..ends[1])).collect();
     let all = Extent::of(model, 0..model.topology.routers());
     let fixed = model.topology.table_bytes() as u64
+        + model.jobs.as_ref().map_or(0, |jobs| jobs.bytes())
         + core(model, &all)
         + stages(model, &all)
         + parts.len() as u64 * partition(model)
@@ -81,6 +84,7 @@ pub(crate) fn of(model: &Arc<Model>) -> Footprint {
         flowing_bytes: with(Population::flowing(model, &all)),
         saturated_bytes: with(Population::saturated(model, &all)),
         worst_bytes: worst,
+        file_bytes: model.jobs.as_ref().map_or(0, |jobs| jobs.file_bytes()),
         message_phits: model.jobs.as_ref().map_or(0, |jobs| jobs.work().1),
         flows: model.jobs.as_ref().map_or(0, |jobs| jobs.flows()),
         packet_phits: model.packet_sizes().1.into(),

@@ -106,6 +106,9 @@ pub enum RunError {
     /// What a routing from outside of the engine did that cannot be.
     #[error("routing: {0}")]
     Routing(String),
+    /// What a rank does next could not be read from the temporary file.
+    #[error("trace: {0}")]
+    Trace(String),
     /// The engine found itself inconsistent: a bug, or a routing that breaks the rules.
     #[error("invariant broken: {0}")]
     Invariant(String),
@@ -187,8 +190,8 @@ impl Simulation {
     /// Runs the simulation. `watch` is called several times a second.
     ///
     /// # Errors
-    /// [`RunError::Interrupted`] if `watch` breaks, [`RunError::Deadlock`], and
-    /// [`RunError::Invariant`] if a check fails.
+    /// [`RunError::Interrupted`] if `watch` breaks, [`RunError::Deadlock`],
+    /// [`RunError::Invariant`] if a check fails, and [`RunError::Trace`] if a disk does.
     pub fn run(&self, options: &RunOptions, watch: &mut Watcher<'_>) -> Result<Outcome, RunError> {
         self.start(None, options, watch)
     }

@@ -97,9 +97,10 @@ impl Job {
                 }
             }
             let path = format!("{path}.trace");
-            let trace::Loaded { ranks, program, schedules, comms, uses, origin, work } =
+            let trace::Loaded { ranks, program, schedules, comms, uses, origin, work, wildcards } =
                 trace::load(trace, spec.ranks, scale, &path)?;
-            let job = Self::of_trace(program, (schedules, comms, uses), origin, work);
+            let parts = (schedules, comms, uses);
+            let job = Self { wildcards, ..Self::of_trace(program, parts, origin, work) };
             let kept = kept(spec, ranks);
             let critical_path = spec.critical_path;
             return Ok((
@@ -135,7 +136,6 @@ impl Job {
         origin: Origin,
         work: (u64, u64),
     ) -> Self {
-        let wildcards = program.has_wildcards();
         let (name, hosts, protocol) = (String::new(), Vec::new(), Protocol::EAGER);
         Self {
             name,
@@ -149,7 +149,7 @@ impl Job {
             uses,
             protocol,
             origin,
-            wildcards,
+            wildcards: false,
             flows: None,
             kept: 0,
             critical_path: false,

@@ -17,6 +17,8 @@ mod lists;
 pub(crate) mod matching;
 mod node;
 mod origin;
+mod packed;
+mod pages;
 mod placement;
 pub(crate) mod process;
 pub(crate) mod program;
@@ -24,6 +26,7 @@ mod recursive_doubling;
 mod ring;
 mod schedule;
 pub mod spec;
+mod spill;
 mod stencil;
 mod step;
 mod steps;
@@ -146,6 +149,16 @@ impl Jobs {
         let flows = |job: &Job| job.flows.as_ref().map_or(0, |flows| flows.all.capacity());
         let bytes = |job: &Job| job.program.bytes() + (flows(job) * size_of::<Flow>()) as u64;
         self.jobs.iter().map(bytes).sum()
+    }
+
+    /// Bytes of temporary files that programs are read from as they run.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.jobs.iter().map(|job| job.program.file_bytes()).sum()
+    }
+
+    /// What went wrong first while one of them was read, and the name of its job.
+    pub(crate) fn fault(&self) -> Option<(&str, &str)> {
+        self.jobs.iter().find_map(|job| Some((&*job.name, job.program.fault()?)))
     }
 
     /// Number of flows of all jobs.

@@ -183,7 +183,8 @@ impl Process {
         match waiter {
             Waiter::Start => {
                 self.begun = true;
-                self.todo.extend(site.job.program.roots(self.rank).map(Todo::Begin));
+                let roots = site.job.program.roots(self.rank);
+                self.todo.extend(roots.iter().map(|root| Todo::Begin(*root)));
             }
             Waiter::Node(node) => self.end(node, site),
             Waiter::Lane { call, lane } => self.run_lane(call, lane, site),

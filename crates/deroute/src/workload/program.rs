@@ -5,7 +5,14 @@
 //! end, what does not at its beginning, and a wait needs the ends of its requests. Built-in programs are
 //! chains of collectives that are never written down.
 
-use super::matching::ANY;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::packed::Packed;
+use super::pages::Pages;
+use super::spill::Spill;
 use crate::ids::Cycle;
 
 /// What a node does.
@@ -92,7 +99,7 @@ impl Node {
 }
 
 /// A node that another one makes possible.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Edge(u32);
 
 impl Edge {
@@ -101,6 +108,16 @@ impl Edge {
     /// To a node, by the beginning of another, or its end.
     pub fn new(to: u32, begun: bool) -> Self {
         Self(to | if begun { Self::AT_BEGIN } else { 0 })
+    }
+
+    /// As it stands in a file.
+    pub(super) fn word(self) -> u32 {
+        self.0
+    }
+
+    /// The same, read.
+    pub(super) fn of_word(word: u32) -> Self {
+        Self(word)
     }
 
     /// The node.
@@ -117,77 +134,92 @@ impl Edge {
 /// Most nodes of a rank.
 pub const MOST_NODES: u32 = (1 << 31) - 1;
 
-/// A node as it is kept: 32 bytes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Packed {
-    kind: Kind,
-    then: Then,
-    stream: u8,
-    /// Peer, or member.
-    peer: u32,
-    /// Phits, cycles, or schedule.
-    amount: u32,
-    tag: u32,
-    comm: u32,
-    pub(super) needs: u32,
-    /// End of its edges, which begin where those of the node before it end.
-    pub(super) edges_end: u32,
-    place: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Join,
-    Compute,
-    Idle,
-    Send,
-    SendSynchronous,
-    Receive,
-    Collective,
-}
-
-impl Packed {
-    pub(super) fn new(action: Action, then: Then, place: u32) -> Self {
-        let (kind, stream, [peer, amount, tag, comm]) = match action {
-            Action::Join => (Kind::Join, 0, [0; 4]),
-            Action::Compute { cycles, stream } => (Kind::Compute, stream, [0, cycles, 0, 0]),
-            Action::Idle { cycles } => (Kind::Idle, 0, [0, cycles, 0, 0]),
-            Action::Send { to, phits, tag, comm, synchronous } => {
-                let kind = if synchronous { Kind::SendSynchronous } else { Kind::Send };
-                (kind, 0, [to, phits, tag, comm])
-            }
-            Action::Receive { from, tag, comm } => (Kind::Receive, 0, [from, 0, tag, comm]),
-            Action::Collective { schedule, comm, member, first_tag } => {
-                (Kind::Collective, 0, [member, schedule, first_tag, comm])
-            }
-        };
-        Self { kind, then, stream, peer, amount, tag, comm, needs: 0, edges_end: 0, place }
-    }
-
-    pub(super) fn node(&self) -> Node {
-        let Self { kind, then, stream, peer, amount, tag, comm, needs, place, .. } = *self;
-        let action = match kind {
-            Kind::Join => Action::Join,
-            Kind::Compute => Action::Compute { cycles: amount, stream },
-            Kind::Idle => Action::Idle { cycles: amount },
-            Kind::Send | Kind::SendSynchronous => {
-                let synchronous = kind == Kind::SendSynchronous;
-                Action::Send { to: peer, phits: amount, tag, comm, synchronous }
-            }
-            Kind::Receive => Action::Receive { from: peer, tag, comm },
-            Kind::Collective => {
-                Action::Collective { schedule: amount, comm, member: peer, first_tag: tag }
-            }
-        };
-        Node { action, then, needs, place }
-    }
-}
-
 /// The nodes of one rank.
-#[derive(Debug, Default)]
-pub struct RankProgram {
-    pub(super) nodes: Box<[Packed]>,
-    pub(super) edges: Box<[Edge]>,
+#[derive(Debug)]
+pub enum RankProgram {
+    /// In memory.
+    Kept {
+        /// All of them.
+        nodes: Box<[Packed]>,
+        /// Those of the first node, of the second one, ...
+        edges: Box<[Edge]>,
+    },
+    /// In a file.
+    Paged(Box<Pages>),
+}
+
+impl Default for RankProgram {
+    fn default() -> Self {
+        Self::Kept { nodes: Box::default(), edges: Box::default() }
+    }
+}
+
+impl RankProgram {
+    /// Number of nodes.
+    fn len(&self) -> u32 {
+        match self {
+            Self::Kept { nodes, .. } => nodes.len() as u32,
+            Self::Paged(pages) => pages.len(),
+        }
+    }
+
+    pub(super) fn node(&self, id: u32) -> Node {
+        match self {
+            Self::Kept { nodes, .. } => nodes[id as usize].node(),
+            Self::Paged(pages) => pages.node(id),
+        }
+    }
+
+    pub(super) fn edges(&self, id: u32) -> Cow<'_, [Edge]> {
+        match self {
+            Self::Kept { nodes, edges } => {
+                let first = id.checked_sub(1).map_or(0, |before| nodes[before as usize].edges_end);
+                Cow::Borrowed(&edges[first as usize..nodes[id as usize].edges_end as usize])
+            }
+            Self::Paged(pages) => Cow::Owned(pages.edges(id)),
+        }
+    }
+
+    pub(super) fn roots(&self) -> Cow<'_, [u32]> {
+        match self {
+            Self::Kept { nodes, .. } => {
+                let free = (0..).zip(nodes).filter(|(_, node)| node.needs == 0);
+                Cow::Owned(free.map(|(id, _)| id).collect())
+            }
+            Self::Paged(pages) => Cow::Borrowed(pages.roots()),
+        }
+    }
+
+    /// Shows all nodes, in order.
+    ///
+    /// # Errors
+    /// What went wrong with the file.
+    pub fn each(&self, mut see: impl FnMut(Node)) -> Result<(), String> {
+        match self {
+            Self::Kept { nodes, .. } => {
+                nodes.iter().for_each(|node| see(node.node()));
+                Ok(())
+            }
+            Self::Paged(pages) => pages.each(see),
+        }
+    }
+
+    /// Bytes of memory that it takes.
+    fn bytes(&self) -> usize {
+        let more = match self {
+            Self::Kept { nodes, edges } => size_of_val(&**nodes) + size_of_val(&**edges),
+            Self::Paged(pages) => pages.bytes(),
+        };
+        size_of::<Self>() + more
+    }
+}
+
+/// What was read from a trace.
+pub struct Trace {
+    /// By rank.
+    pub(super) ranks: Vec<RankProgram>,
+    /// Where pages are.
+    pub(super) spill: Arc<Spill>,
 }
 
 /// What all ranks of a job do.
@@ -201,18 +233,30 @@ pub enum Program {
         /// How often they are taken.
         iterations: u32,
     },
-    /// What was read from a trace, by rank.
-    Trace(Vec<RankProgram>),
+    /// What was read from a trace.
+    Trace(Trace),
 }
 
 impl Program {
+    /// Of nodes in memory.
+    pub(super) fn kept(ranks: impl Iterator<Item = Vec<Packed>>) -> Self {
+        let kept =
+            |nodes: Vec<Packed>| RankProgram::Kept { nodes: nodes.into(), edges: Box::default() };
+        Self::Trace(Trace { ranks: ranks.map(kept).collect(), spill: Arc::new(Spill::new(0)) })
+    }
+
+    fn of_rank(&self, rank: u32) -> Option<&RankProgram> {
+        let Self::Trace(Trace { ranks, .. }) = self else { return None };
+        Some(&ranks[rank as usize])
+    }
+
     /// Nodes of a rank.
     pub fn size(&self, rank: u32) -> u32 {
         match self {
             Self::Steps { first_tags, iterations, .. } => {
                 (first_tags.len() as u32).saturating_mul(*iterations)
             }
-            Self::Trace(ranks) => ranks[rank as usize].nodes.len() as u32,
+            Self::Trace(trace) => trace.ranks[rank as usize].len(),
         }
     }
 
@@ -226,26 +270,21 @@ impl Program {
                 let action = Action::Collective { schedule, comm: 0, member: rank, first_tag };
                 Node { action, then: Then::Ended, needs: u32::from(id > 0), place: 0 }
             }
-            Self::Trace(ranks) => ranks[rank as usize].nodes[id as usize].node(),
+            Self::Trace(trace) => trace.ranks[rank as usize].node(id),
         }
     }
 
     /// What a node of a rank makes possible, beside the one after it in a list.
-    pub fn edges(&self, rank: u32, id: u32) -> &[Edge] {
-        let Self::Trace(ranks) = self else { return &[] };
-        let RankProgram { nodes, edges } = &ranks[rank as usize];
-        let first = id.checked_sub(1).map_or(0, |before| nodes[before as usize].edges_end);
-        &edges[first as usize..nodes[id as usize].edges_end as usize]
+    pub fn edges(&self, rank: u32, id: u32) -> Cow<'_, [Edge]> {
+        self.of_rank(rank).map_or(Cow::Borrowed(&[]), |own| own.edges(id))
     }
 
     /// Nodes of a rank that need nothing, in order.
-    pub fn roots(&self, rank: u32) -> impl Iterator<Item = u32> + '_ {
-        let (built_in, traced): (_, &[Packed]) = match self {
-            Self::Steps { .. } => ((self.size(rank) > 0).then_some(0), &[]),
-            Self::Trace(ranks) => (None, &ranks[rank as usize].nodes),
-        };
-        let free = (0..).zip(traced).filter(|(_, node)| node.needs == 0).map(|(id, _)| id);
-        built_in.into_iter().chain(free)
+    pub fn roots(&self, rank: u32) -> Cow<'_, [u32]> {
+        match self.of_rank(rank) {
+            Some(own) => own.roots(),
+            None => Cow::Borrowed(if self.size(rank) > 0 { &[0] } else { &[] }),
+        }
     }
 
     /// The iteration that is over when a node ends, if one is.
@@ -255,20 +294,29 @@ impl Program {
         (id + 1).is_multiple_of(steps).then(|| id / steps)
     }
 
-    /// Some receive takes more than one source or tag.
-    pub fn has_wildcards(&self) -> bool {
-        let Self::Trace(ranks) = self else { return false };
-        let wild =
-            |node: &Packed| node.kind == Kind::Receive && (node.peer == ANY || node.tag == ANY);
-        ranks.iter().any(|rank| rank.nodes.iter().any(wild))
+    /// Bytes of memory that it takes.
+    pub fn bytes(&self) -> u64 {
+        let Self::Trace(trace) = self else { return 0 };
+        trace.ranks.iter().map(|rank| rank.bytes() as u64).sum()
     }
 
-    /// Bytes that it takes.
-    pub fn bytes(&self) -> u64 {
-        let Self::Trace(ranks) = self else { return 0 };
-        let one = |rank: &RankProgram| {
-            size_of::<RankProgram>() + size_of_val(&*rank.nodes) + size_of_val(&*rank.edges)
-        };
-        ranks.iter().map(|rank| one(rank) as u64).sum()
+    /// Bytes of what of it is in a temporary file.
+    pub fn file_bytes(&self) -> u64 {
+        let Self::Trace(trace) = self else { return 0 };
+        trace.spill.bytes()
+    }
+
+    /// The file is cut off.
+    #[cfg(test)]
+    pub(crate) fn lose(&self) {
+        if let Self::Trace(trace) = self {
+            trace.spill.lose();
+        }
+    }
+
+    /// What went wrong first while the file was read in a run.
+    pub fn fault(&self) -> Option<&str> {
+        let Self::Trace(trace) = self else { return None };
+        trace.spill.fault()
     }
 }

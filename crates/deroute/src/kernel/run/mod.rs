@@ -13,6 +13,8 @@ mod flows;
 mod in_flight;
 mod jobs;
 mod legs;
+#[cfg(test)]
+mod lost;
 mod marks;
 mod notices;
 mod path;
@@ -81,6 +83,8 @@ pub(crate) fn run<M: Machine>(
     }
     let mut outcome = summary::outcome(&network, spec.probes.links);
     let from = network.partitions[0].path.core.collector.from;
+    // A critical path names nodes, which are read for that.
+    network.faults()?;
     // The largest records there may be: not copied.
     outcome.queues = network.queues.take().map(|queues| queues.record_from(from));
     outcome.rates = network.rates.take().map(|rates| rates.record_from(from));
@@ -300,7 +304,7 @@ impl<M: Machine> Running<M> {
                 self.post.run(&mut self.partitions, next, self.lookahead);
             }
             self.now = next;
-            self.routes()?;
+            self.faults()?;
             if idle {
                 // What has not moved need not be counted.
             } else if self.now >= self.recount || self.now == to {
@@ -334,8 +338,11 @@ impl<M: Machine> Running<M> {
         network(&self.model, &self.partitions, &self.firsts, self.now)
     }
 
-    /// The first mistake of a routing from outside of the engine ends the run.
-    fn routes(&self) -> Result<(), RunError> {
+    /// The first mistake of a routing from outside of the engine ends the run, and so does a trace that cannot be read on.
+    fn faults(&self) -> Result<(), RunError> {
+        if let Some((job, message)) = self.model.jobs.as_ref().and_then(|jobs| jobs.fault()) {
+            return Err(RunError::Trace(format!("job {job}: {message}")));
+        }
         let faults = self.partitions.iter().filter_map(Inspect::fault);
         let first = faults.min_by_key(|fault| (fault.now, fault.router));
         first.map_or(Ok(()), |fault| Err(RunError::Routing(fault.message.clone())))

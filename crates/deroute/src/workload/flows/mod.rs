@@ -12,7 +12,8 @@ mod sizes;
 pub mod spec;
 
 use self::spec::FlowsSpec;
-use super::program::{Action, Packed, Program, RankProgram, Then};
+use super::packed::Packed;
+use super::program::{Action, Program, Then};
 use super::step::duration;
 use crate::ids::Cycle;
 use crate::spec::{Quantity, Scale, SpecError};
@@ -135,8 +136,7 @@ impl Flows {
                 own.push(node);
             }
         }
-        let rank = |nodes: Vec<Packed>| RankProgram { nodes: nodes.into(), edges: Box::default() };
-        Program::Trace(nodes.into_iter().map(rank).collect())
+        Program::kept(nodes.into_iter())
     }
 
     /// Number and phits of all.

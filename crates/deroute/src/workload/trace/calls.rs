@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::amounts::Amounts;
 use super::fault::{Fault, Place};
 use super::unequal::{Part, Rows};
@@ -13,7 +15,7 @@ use crate::workload::schedule::Schedule;
 use crate::workload::uses::Uses;
 
 /// The sizes of a collective in bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Bytes {
     /// Of the data, or of every block.
     Same(u64),
@@ -26,7 +28,7 @@ pub(super) enum Bytes {
 }
 
 /// What all members of a communicator have to say of their next collective.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Same {
     kind: CollectiveKind,
     root: u32,
@@ -34,14 +36,15 @@ struct Same {
     bytes: Option<u64>,
 }
 
-/// The collectives of a communicator as the first of its members has them: who that is, and in which line or byte.
+/// The collectives of a communicator as the first of its members has them, by the numbers of what they have to say: who
+/// that is, and in which line or byte.
 #[derive(Default)]
 struct Sequence {
-    calls: Vec<(Same, u32, u32)>,
+    calls: Vec<(u32, u32, u32)>,
 }
 
 /// A communicator of a trace, as a rank knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Comm {
     pub(super) index: u32,
     pub(super) member: u32,
@@ -62,6 +65,9 @@ pub(super) struct Calls<'a> {
     sequences: BTreeMap<u32, Sequence>,
     /// Calls whose members have sizes of their own.
     rows: Rows,
+    /// What collectives have to say, by its number, and those numbers.
+    said: Vec<Same>,
+    numbers: BTreeMap<Same, u32>,
     /// Collectives and their tags so far, by communicator and rank.
     counts: BTreeMap<(u32, u32), (u32, u32)>,
 }
@@ -77,6 +83,8 @@ impl<'a> Calls<'a> {
             built: BTreeMap::new(),
             sequences: BTreeMap::new(),
             rows: Rows::default(),
+            said: Vec::new(),
+            numbers: BTreeMap::new(),
             counts: BTreeMap::new(),
         }
     }
@@ -190,10 +198,14 @@ impl<'a> Calls<'a> {
         let (count, _) = self.counts.entry((comm, rank)).or_default();
         let index = *count as usize;
         *count += 1;
+        let number = *self.numbers.entry(own).or_insert_with(|| {
+            self.said.push(own);
+            self.said.len() as u32 - 1
+        });
         let calls = &mut self.sequences.entry(comm).or_default().calls;
         match calls.get(index) {
-            None => calls.push((own, rank, place)),
-            Some((other, from, at)) if *other != own => {
+            None => calls.push((number, rank, place)),
+            Some((other, from, at)) if *other != number => {
                 let say = |same: &Same| {
                     let bytes = same.bytes.map_or(String::new(), |b| format!(" of {b} bytes"));
                     format!("{}{bytes}, root {}", same.kind.name(), same.root)
@@ -202,7 +214,7 @@ impl<'a> Calls<'a> {
                     "collective {} of a communicator is {} here, and {} in rank {from} ({at})",
                     index + 1,
                     say(&own),
-                    say(other),
+                    say(&self.said[*other as usize]),
                 ));
             }
             Some(_) => {}
@@ -218,11 +230,11 @@ impl<'a> Calls<'a> {
             for member in 0..count {
                 let rank = self.comms.rank(*comm, member);
                 let own = self.counts.get(&(*comm, rank)).map_or(0, |(count, _)| *count) as usize;
-                let Some((same, from, place)) = calls.get(own) else { continue };
+                let Some((said, from, place)) = calls.get(own) else { continue };
                 let message = format!(
                     "rank {from} takes part in a {} that rank {rank} takes no part in: it has \
                      {own} collectives of that communicator, others {}",
-                    same.kind.name(),
+                    self.said[*said as usize].kind.name(),
                     calls.len()
                 );
                 let place = Place::Line((*place).into());

@@ -196,7 +196,7 @@ fn read_rank(input: Input<'_>, rank: u64, draft: &mut Draft<'_>) -> Result<(), F
     }
     for (node, other) in needs {
         if let Some(other) = nodes.get(&other) {
-            program.need(node, *other, false);
+            program.need(node, *other, false).map_err(|message| fault(at, message))?;
         }
     }
     draft.end(program, &name).map_err(|message| fault(at, message))

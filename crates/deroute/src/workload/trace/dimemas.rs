@@ -32,7 +32,6 @@ pub(super) fn begins(_: &str, first: &[u8]) -> bool {
 }
 
 /// A task while it is read.
-#[derive(Default)]
 struct Task {
     draft: RankDraft,
     /// Receives that were not waited for, by source, tag and communicator.
@@ -55,7 +54,7 @@ pub(super) fn read(files: &Files, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let tasks = (0..draft.ranks()).map(|rank| draft.begin(rank.into()));
     let tasks: Result<Vec<_>, _> = tasks.collect();
     let tasks = tasks.map_err(|message| lines.fault(message))?;
-    let tasks = tasks.into_iter().map(|draft| Task { draft, ..Task::default() }).collect();
+    let tasks = tasks.into_iter().map(|draft| Task { draft, begun: BTreeMap::new() }).collect();
     let mut reader = Reader { draft, tasks, rooted: Rooted::default(), comms: BTreeMap::new() };
     while lines.next()? {
         let place = lines.place();
@@ -197,7 +196,7 @@ impl Reader<'_, '_> {
                 let found = own.begun.get_mut(&key).and_then(VecDeque::pop_front);
                 let node = found.ok_or("waits for a receive that was not begun")?;
                 let join = own.draft.push(Action::Join, Then::Ended, place)?;
-                own.draft.need(join, node, false);
+                own.draft.need(join, node, false)?;
             }
             kind => return Err(format!("{kind} is no kind of receive")),
         }

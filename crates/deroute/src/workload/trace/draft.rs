@@ -1,15 +1,23 @@
 //! A program while it is read.
 
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::amounts::{Amounts, Clock};
 use super::calls::Calls;
-use super::check;
+use super::check::Books;
 use super::fault::Fault;
 use super::files::Files;
+use super::nodes::Nodes;
 use crate::workload::collective::spec::CollectiveChoices;
 use crate::workload::comms::Comms;
 use crate::workload::matching::ANY;
-use crate::workload::program::{Action, Edge, MOST_NODES, Node, Packed, RankProgram, Then};
+use crate::workload::packed::Packed;
+use crate::workload::program::{Action, MOST_NODES, Node, RankProgram, Then, Trace};
 use crate::workload::schedule::Schedule;
+use crate::workload::spill::{Long, Spill};
 use crate::workload::uses::Uses;
 
 /// Most ranks of a trace.
@@ -22,31 +30,36 @@ pub(super) struct Draft<'a> {
     ranks: Vec<Option<RankProgram>>,
     /// The file of each rank.
     files: Vec<String>,
+    /// Where what has no room in memory is.
+    pub(super) spill: Arc<Spill>,
 }
 
 /// What was read.
 pub(super) struct Read {
-    pub(super) ranks: Vec<RankProgram>,
+    pub(super) trace: Trace,
     pub(super) schedules: Vec<Schedule>,
     pub(super) comms: Comms,
     pub(super) uses: Uses,
     pub(super) files: Vec<String>,
+    /// Messages and phits.
     pub(super) work: (u64, u64),
+    /// Some receive takes more than one source or tag.
+    pub(super) wildcards: bool,
 }
 
 /// One rank while it is read.
-#[derive(Default)]
 pub(super) struct RankDraft {
     pub(super) rank: u32,
     pub(super) clock: Clock,
-    nodes: Vec<Packed>,
-    /// By the node that they begin at, in the order in which they were read.
-    edges: Vec<(u32, Edge)>,
+    nodes: Nodes,
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(amounts: Amounts, choices: &'a CollectiveChoices) -> Self {
-        Self { amounts, calls: Calls::new(choices), ranks: Vec::new(), files: Vec::new() }
+    /// With room for so many nodes in memory.
+    pub(super) fn new(amounts: Amounts, choices: &'a CollectiveChoices, kept: u64) -> Self {
+        let spill = Arc::new(Spill::new(kept.saturating_mul(Packed::BYTES as u64)));
+        let (ranks, files) = (Vec::new(), Vec::new());
+        Self { amounts, calls: Calls::new(choices), ranks, files, spill }
     }
 
     /// The trace has so many ranks. Says so again, or says what is wrong.
@@ -86,7 +99,7 @@ impl<'a> Draft<'a> {
         if self.ranks[rank as usize].is_some() {
             return Err(format!("rank {rank} is there twice"));
         }
-        Ok(RankDraft { rank, ..RankDraft::default() })
+        Ok(RankDraft::new(rank, &self.spill))
     }
 
     /// A rank has been read.
@@ -100,19 +113,23 @@ impl<'a> Draft<'a> {
 
     /// Everything has been read. Ranks that were not there do nothing if they may.
     pub(super) fn finish(self, files: &Files) -> Result<Read, Fault> {
-        let Self { calls, ranks, files: mut names, .. } = self;
+        let Self { calls, ranks, files: mut names, spill, .. } = self;
         if ranks.is_empty() {
             return Err(Fault::file(&files.name, "there is no rank in it"));
         }
         let ranks: Vec<RankProgram> = ranks.into_iter().map(Option::unwrap_or_default).collect();
         calls.check(&names)?;
         let (schedules, comms, uses) = calls.finish();
-        check::messages(&ranks, &names)?;
-        let work = check::work(&ranks, &schedules);
+        let told = |message: String| Fault::file(&files.name, message);
+        let books = Books::of(&ranks, &schedules).map_err(told)?;
+        books.check(&ranks, (&files.name, &names))?;
         if names.windows(2).all(|pair| pair[0] == pair[1]) {
             names.truncate(1);
         }
-        Ok(Read { ranks, schedules, comms, uses, files: names, work })
+        let Books { work, .. } = books;
+        let wildcards = books.wildcards();
+        let trace = Trace { ranks, spill };
+        Ok(Read { trace, schedules, comms, uses, files: names, work, wildcards })
     }
 
     /// Every rank has to be there.
@@ -128,13 +145,17 @@ impl<'a> Draft<'a> {
 }
 
 impl RankDraft {
+    fn new(rank: u32, spill: &Arc<Spill>) -> Self {
+        Self { rank, clock: Clock::default(), nodes: Nodes::new(spill) }
+    }
+
     /// Adds a node that stands at a place of the file.
     pub(super) fn push(&mut self, action: Action, then: Then, place: u32) -> Result<u32, String> {
-        let id = self.nodes.len() as u32;
+        let id = self.len();
         if id >= MOST_NODES {
             return Err(format!("rank {} has more than {MOST_NODES} nodes", self.rank));
         }
-        self.nodes.push(Packed::new(action, then, place));
+        self.nodes.push(Packed::new(action, then, place))?;
         Ok(id)
     }
 
@@ -144,58 +165,51 @@ impl RankDraft {
     }
 
     /// A node does something else than what was said.
-    pub(super) fn set(&mut self, node: u32, action: Action) {
-        let packed = &mut self.nodes[node as usize];
-        let Node { then, place, .. } = packed.node();
-        *packed = Packed::new(action, then, place);
-    }
-
-    /// Whether a node is a receive that would take more than one source or tag.
-    pub(super) fn is_wild(&self, node: u32) -> bool {
-        matches!(self.nodes[node as usize].node().action,
-            Action::Receive { from, tag, .. } if from == ANY || tag == ANY)
+    pub(super) fn set(&mut self, node: u32, action: Action) -> Result<(), String> {
+        let Node { then, place, .. } = self.nodes.get(node)?.node();
+        self.nodes.set(node, Packed::new(action, then, place))
     }
 
     /// A receive that would take anything takes what it got.
-    pub(super) fn fix(&mut self, node: u32, source: u32, label: u32) {
-        if let Action::Receive { from, tag, comm } = self.nodes[node as usize].node().action {
-            let from = if from == ANY { source } else { from };
-            let tag = if tag == ANY { label } else { tag };
-            self.set(node, Action::Receive { from, tag, comm });
+    pub(super) fn fix(&mut self, node: u32, source: u32, label: u32) -> Result<(), String> {
+        let Action::Receive { from, tag, comm } = self.nodes.get(node)?.node().action else {
+            return Ok(());
+        };
+        if from != ANY && tag != ANY {
+            return Ok(());
         }
+        let from = if from == ANY { source } else { from };
+        let tag = if tag == ANY { label } else { tag };
+        self.set(node, Action::Receive { from, tag, comm })
+    }
+
+    /// Whether a node is a receive that would take more than one source or tag.
+    pub(super) fn is_wild(&mut self, node: u32) -> Result<bool, String> {
+        let Action::Receive { from, tag, .. } = self.nodes.get(node)?.node().action else {
+            return Ok(false);
+        };
+        Ok(from == ANY || tag == ANY)
     }
 
     /// A node needs the end of another, or its beginning.
-    pub(super) fn need(&mut self, node: u32, other: u32, begun: bool) {
-        self.edges.push((other, Edge::new(node, begun)));
+    pub(super) fn need(&mut self, node: u32, other: u32, begun: bool) -> Result<(), String> {
+        self.nodes.need(node, other, begun)
+    }
+
+    /// Adds a member to a list, where there is room for it.
+    pub(super) fn add_to<T: Serialize + DeserializeOwned>(
+        &self,
+        list: &mut Long<T>,
+        member: T,
+    ) -> Result<(), String> {
+        list.push(member, &self.nodes.spill)
     }
 
     /// Nodes as they are kept.
     fn finish(self) -> Result<RankProgram, String> {
-        let Self { rank, mut nodes, mut edges, .. } = self;
-        edges.sort_unstable();
-        let count = nodes.len();
-        for (_, edge) in &edges {
-            nodes[edge.to() as usize].needs += 1;
-        }
-        for id in 1..count {
-            let follows = nodes[id - 1].node().then != Then::Nothing;
-            nodes[id].needs += u32::from(follows);
-        }
-        let mut end = 0;
-        for (id, node) in (0..).zip(&mut nodes) {
-            while edges.get(end).is_some_and(|(from, _)| *from == id) {
-                end += 1;
-            }
-            node.edges_end = end as u32;
-        }
-        let edges: Box<[Edge]> = edges.into_iter().map(|(_, edge)| edge).collect();
-        let program = RankProgram { nodes: nodes.into(), edges };
-        match check::cycle(&program) {
-            None => Ok(program),
-            Some(place) => {
-                Err(format!("what rank {rank} does needs itself: a cycle with the node of {place}"))
-            }
-        }
+        let rank = self.rank;
+        self.nodes.finish()?.map_err(|place| {
+            format!("what rank {rank} does needs itself: a cycle with the node of {place}")
+        })
     }
 }

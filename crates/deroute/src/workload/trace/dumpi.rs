@@ -231,8 +231,7 @@ impl Rank {
     /// A node that needs the ends of others.
     fn join(&mut self, others: &[u32]) -> Result<(), String> {
         let node = self.add(Action::Join, Then::Ended)?;
-        others.iter().for_each(|other| self.own.need(node, *other, false));
-        Ok(())
+        others.iter().try_for_each(|other| self.own.need(node, *other, false))
     }
 
     fn call(&mut self, record: &Record, draft: &mut Draft<'_>) -> Result<(), String> {
@@ -317,10 +316,10 @@ impl Rank {
             let fixed = draft.amounts.wildcards == Wildcards::Recorded;
             if let Some((from, tag)) = record.statuses.get(at).filter(|_| fixed)
                 && let Ok(from) = u64::try_from(*from)
-                && self.own.is_wild(node)
+                && self.own.is_wild(node)?
             {
                 let tag = u32::try_from(*tag).unwrap_or(ANY);
-                self.own.fix(node, draft.rank(from)?, tag);
+                self.own.fix(node, draft.rank(from)?, tag)?;
             }
         }
         if others.is_empty() { Ok(()) } else { self.join(&others) }

@@ -149,8 +149,7 @@ fn in_block(
     if node == other {
         return Err(format!("{first} needs itself"));
     }
-    block.rank.need(node, other, begun);
-    Ok(())
+    block.rank.need(node, other, begun)
 }
 
 fn operation(

@@ -160,7 +160,7 @@ fn block(
             if *to >= count {
                 return Err(bytes.fault(format!("there is no node {to}: there are {count}")));
             }
-            program.need(*to, node, begun);
+            program.need(*to, node, begun).map_err(|message| bytes.fault(message))?;
         }
     }
     Ok(())

@@ -14,6 +14,7 @@ mod goal;
 mod goal_binary;
 mod lines;
 mod mpi_trace;
+mod nodes;
 mod paraver;
 mod rooted;
 pub mod spec;
@@ -93,6 +94,8 @@ pub(super) struct Loaded {
     pub(super) origin: Origin,
     /// Messages and phits.
     pub(super) work: (u64, u64),
+    /// Some receive takes more than one source or tag.
+    pub(super) wildcards: bool,
 }
 
 /// Reads a trace.
@@ -107,24 +110,25 @@ pub(super) fn load(
     let format = format(spec, &files, path)?;
     let amounts = Amounts::new(spec, scale, path)?;
     collective::asked::check_all(&spec.collectives, &format!("{path}.collectives"))?;
-    let mut draft = Draft::new(amounts, &spec.collectives);
+    let mut draft = Draft::new(amounts, &spec.collectives, spec.kept);
     (format.read)(&files, &mut draft).map_err(told)?;
     let read = draft.finish(&files).map_err(told)?;
-    if let Some(asked) = ranks.filter(|asked| *asked as usize != read.ranks.len()) {
+    if let Some(asked) = ranks.filter(|asked| *asked as usize != read.trace.ranks.len()) {
         let path = path.trim_end_matches(".trace");
-        let message = format!("{asked} ranks, but the trace has {}", read.ranks.len());
-        let choices = [format!("{}, or nothing", read.ranks.len())];
+        let message = format!("{asked} ranks, but the trace has {}", read.trace.ranks.len());
+        let choices = [format!("{}, or nothing", read.trace.ranks.len())];
         return Err(SpecError::new(format!("{path}.ranks"), message).choices(choices));
     }
     let origin = Origin { files: read.files, unit: format.place };
     Ok(Loaded {
-        ranks: read.ranks.len() as u32,
-        program: Program::Trace(read.ranks),
+        ranks: read.trace.ranks.len() as u32,
+        program: Program::Trace(read.trace),
         schedules: read.schedules,
         comms: read.comms,
         uses: read.uses,
         origin,
         work: read.work,
+        wildcards: read.wildcards,
     })
 }
 

@@ -221,8 +221,7 @@ impl Rank {
     /// A node that needs the ends of others.
     fn join(&mut self, others: &[u32]) -> Result<(), String> {
         let node = self.add(Action::Join, Then::Ended)?;
-        others.iter().for_each(|other| self.draft.need(node, *other, false));
-        Ok(())
+        others.iter().try_for_each(|other| self.draft.need(node, *other, false))
     }
 
     fn wait(&mut self, words: &mut Words<'_>, draft: &Draft<'_>) -> Result<(), String> {
@@ -239,7 +238,7 @@ impl Rank {
                 // From nobody, or of a send: there is nothing to fix.
                 if let (Ok(from), tag) = got(found).map(|(from, tag)| (u64::try_from(from), tag))? {
                     let tag = u32::try_from(tag).map_err(|_| format!("{tag} is no tag"))?;
-                    self.draft.fix(node, draft.rank(from)?, tag);
+                    self.draft.fix(node, draft.rank(from)?, tag)?;
                 }
             }
         }

@@ -21,6 +21,9 @@
 mod rebuilt;
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use self::rebuilt::Rebuilt;
 use super::draft::Draft;
@@ -28,6 +31,7 @@ use super::fault::{Fault, Place};
 use super::files::Files;
 use super::lines::{Lines, number};
 use super::rooted::{Record, Rooted};
+use crate::workload::spill::{Long, Spill};
 
 /// Whether a file begins so.
 pub(super) fn begins(_: &str, first: &[u8]) -> bool {
@@ -78,6 +82,7 @@ const ROOT: u64 = 50_100_003;
 const COMM: u64 = 50_100_004;
 
 /// A call of a task.
+#[derive(Serialize, Deserialize)]
 struct Call {
     /// What a `.pcf` file calls it, without `MPI_`.
     name: usize,
@@ -90,6 +95,7 @@ struct Call {
 }
 
 /// An end of a message: its peer, bytes where it is sent, the time at which it was there where it is received.
+#[derive(Serialize, Deserialize)]
 struct End {
     at: u64,
     peer: u32,
@@ -100,11 +106,11 @@ struct End {
 
 #[derive(Default)]
 struct Task {
-    calls: Vec<Call>,
+    calls: Long<Call>,
     /// The last call has not been left.
     within: bool,
-    sends: Vec<End>,
-    receives: Vec<End>,
+    sends: Long<End>,
+    receives: Long<End>,
 }
 
 struct Reader {
@@ -114,6 +120,7 @@ struct Reader {
     tasks: Vec<Task>,
     comms: BTreeMap<u64, Vec<u32>>,
     messages: u32,
+    spill: Arc<Spill>,
 }
 
 /// Reads a trace.
@@ -124,6 +131,7 @@ pub(super) fn read(files: &Files, draft: &mut Draft<'_>) -> Result<(), Fault> {
         tasks: Vec::new(),
         comms: BTreeMap::new(),
         messages: 0,
+        spill: Arc::clone(&draft.spill),
     };
     for (own, name) in CALLS {
         for kind in [POINT, COLLECTIVE, OTHER] {
@@ -140,10 +148,10 @@ pub(super) fn read(files: &Files, draft: &mut Draft<'_>) -> Result<(), Fault> {
         let place = lines.place();
         reader.record(lines.text(), place).map_err(|message| lines.fault(message))?;
     }
-    let Reader { names, mut tasks, comms, .. } = reader;
+    let Reader { names, tasks, comms, .. } = reader;
     let mut rooted = Rooted::default();
     let mut ranks = Vec::new();
-    for (rank, task) in (0..).zip(&mut tasks) {
+    for (rank, task) in (0..).zip(tasks) {
         let own = draft.begin(rank).map_err(|message| lines.fault(message))?;
         let mut program = Rebuilt::new(own);
         let built = program.calls(task, (&names, &comms), &mut rooted, draft);
@@ -255,10 +263,9 @@ impl Reader {
         let number = self.messages;
         self.messages += 1;
         let send = End { at: sent, peer: to as u32, amount: bytes, number, place };
-        self.tasks[from].sends.push(send);
+        self.tasks[from].sends.push(send, &self.spill)?;
         let receive = End { at: posted, peer: from as u32, amount: there, number, place };
-        self.tasks[to].receives.push(receive);
-        Ok(())
+        self.tasks[to].receives.push(receive, &self.spill)
     }
 
     fn events(&mut self, fields: &[&str], place: u32) -> Result<(), String> {
@@ -269,7 +276,7 @@ impl Reader {
             at += 2;
             let own = &mut self.tasks[task];
             if (POINT..=OTHER).contains(&kind) && value > 0 {
-                let before = own.calls.last().map_or(0, |call| call.left.max(call.entered));
+                let before = own.calls.last_mut().map_or(0, |call| call.left.max(call.entered));
                 if own.within || time < before {
                     return Err("a call begins before the one before it ends".into());
                 }
@@ -278,7 +285,8 @@ impl Reader {
                 let name = self.numbers.get(&(kind, value)).copied().unwrap_or(usize::MAX);
                 let record = Record { sent: 0, received: 0, is_root: false };
                 let entered = time;
-                own.calls.push(Call { name, kind, entered, left: time, record, comm: 0, place });
+                let call = Call { name, kind, entered, left: time, record, comm: 0, place };
+                own.calls.push(call, &self.spill)?;
                 continue;
             }
             let within = own.within;

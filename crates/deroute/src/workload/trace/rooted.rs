@@ -1,14 +1,19 @@
 //! Collectives of formats in which only the record of the root says who that is.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use super::calls::{Bytes, Comm};
 use super::draft::{Draft, RankDraft};
 use super::fault::{Fault, Place};
 use crate::workload::collective::spec::CollectiveKind as Kind;
 use crate::workload::program::{Action, Then};
+use crate::workload::spill::Long;
 
 /// A collective whose root may not be known yet.
+#[derive(Serialize, Deserialize)]
 struct Part {
     rank: u32,
     comm: Comm,
@@ -21,6 +26,7 @@ struct Part {
 }
 
 /// What a record says of a collective besides its kind.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Record {
     /// Bytes that the rank sends in all.
     pub(super) sent: u64,
@@ -32,7 +38,7 @@ pub(super) struct Record {
 /// All collectives of a trace until their roots are known.
 #[derive(Default)]
 pub(super) struct Rooted {
-    parts: Vec<Part>,
+    parts: Long<Part>,
     /// Collectives so far, by communicator and rank.
     counts: BTreeMap<(u32, u32), u32>,
     /// Roots, by communicator and number.
@@ -68,7 +74,8 @@ impl Rooted {
             self.roots.insert((comm.index, index), comm.member);
         }
         let node = own.push(Action::Join, then, place)?;
-        self.parts.push(Part { rank: own.rank, comm, index, node, kind, bytes, place });
+        let part = Part { rank: own.rank, comm, index, node, kind, bytes, place };
+        own.add_to(&mut self.parts, part)?;
         Ok(node)
     }
 
@@ -79,13 +86,29 @@ impl Rooted {
         ranks: &mut [RankDraft],
         file: &str,
     ) -> Result<(), Fault> {
-        for Part { rank, comm, index, node, kind, bytes, place } in self.parts {
-            let root = self.roots.get(&(comm.index, index)).copied().unwrap_or(0);
-            let Draft { calls, amounts, .. } = &mut *draft;
-            let action = calls.call((rank, comm, place), (kind, root, &bytes), amounts);
-            let action = action.map_err(|told| Fault::at(file, Place::Line(place.into()), told))?;
-            ranks[rank as usize].set(node, action);
+        let Self { parts, roots, .. } = self;
+        let spill = Arc::clone(&draft.spill);
+        for parts in parts.parts(&spill) {
+            for part in parts.map_err(|told| Fault::file(file, told))? {
+                let root = roots.get(&(part.comm.index, part.index)).copied().unwrap_or(0);
+                give(part, root, draft, ranks)
+                    .map_err(|(place, told)| Fault::at(file, place, told))?;
+            }
         }
         Ok(())
     }
+}
+
+/// A node becomes a collective with this root.
+fn give(
+    part: Part,
+    root: u32,
+    draft: &mut Draft<'_>,
+    ranks: &mut [RankDraft],
+) -> Result<(), (Place, String)> {
+    let Part { rank, comm, node, kind, bytes, place, .. } = part;
+    let Draft { calls, amounts, .. } = draft;
+    let action = calls.call((rank, comm, place), (kind, root, &bytes), amounts);
+    let action = action.map_err(|told| (Place::Line(place.into()), told))?;
+    ranks[rank as usize].set(node, action).map_err(|told| (Place::File, told))
 }

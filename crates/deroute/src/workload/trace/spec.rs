@@ -34,6 +34,11 @@ pub struct TraceSpec {
     /// What a receive from any source or with any tag takes. Default `recorded`.
     #[serde(default, skip_serializing_if = "crate::spec::is_default")]
     pub wildcards: Wildcards,
+    /// Calls that are kept in memory at the most, at 32 bytes each. What the ranks do beyond is in a temporary file, in the
+    /// folder of temporary files (`TMPDIR`), from which each rank reads page by page as it runs; no result depends on it.
+    /// Default 33554432: 1 GiB.
+    #[serde(default = "kept", skip_serializing_if = "is_kept")]
+    pub kept: u64,
     /// Algorithms of the collectives; the usual one of each that is left out.
     #[serde(default, skip_serializing_if = "crate::spec::is_default")]
     pub collectives: CollectiveChoices,
@@ -66,6 +71,14 @@ pub struct FactorsFile {
 
 fn one() -> f64 {
     1.0
+}
+
+fn kept() -> u64 {
+    1 << 25
+}
+
+fn is_kept(value: &u64) -> bool {
+    *value == kept()
 }
 
 fn is_one(value: &f64) -> bool {

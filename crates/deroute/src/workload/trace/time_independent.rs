@@ -174,8 +174,7 @@ impl Rank {
 
     fn join(&mut self, others: &[u32]) -> Result<(), String> {
         let node = self.add(Action::Join, Then::Ended)?;
-        others.iter().for_each(|other| self.draft.need(node, *other, false));
-        Ok(())
+        others.iter().try_for_each(|other| self.draft.need(node, *other, false))
     }
 
     /// Bytes of a unit of a type, if the line has one.

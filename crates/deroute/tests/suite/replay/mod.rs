@@ -7,6 +7,7 @@ mod collectives;
 mod formats;
 mod hostile;
 mod nodes;
+mod paged;
 mod path;
 mod programs;
 mod rules;

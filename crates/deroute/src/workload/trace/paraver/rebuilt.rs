@@ -1,10 +1,12 @@
 //! The program of a rank, from its calls and the ends of its messages.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use super::{COLLECTIVE, Call, End, Task};
 use crate::workload::collective::spec::CollectiveKind as Kind;
 use crate::workload::program::{Action, Then};
+use crate::workload::spill::Long;
 use crate::workload::trace::draft::{Draft, RankDraft};
 use crate::workload::trace::rooted::Rooted;
 
@@ -25,17 +27,23 @@ impl Rebuilt {
     /// Puts all calls of a task together. What is wrong comes with its line.
     pub(super) fn calls(
         &mut self,
-        task: &mut Task,
+        task: Task,
         (names, comms): (&[String], &BTreeMap<u64, Vec<u32>>),
         rooted: &mut Rooted,
         draft: &mut Draft<'_>,
     ) -> Result<(), (u32, String)> {
-        task.sends.sort_by_key(|end| end.at);
-        task.receives.sort_by_key(|end| end.at);
-        let (mut sends, mut receives) =
-            (task.sends.iter().peekable(), task.receives.iter().peekable());
-        let mut clock = 0;
-        for call in &task.calls {
+        let Task { calls, sends, receives, .. } = task;
+        let spill = Arc::clone(&draft.spill);
+        let sorted = |ends: Long<End>| {
+            let mut ends = ends.all(&spill).map_err(|told| (0, told))?;
+            ends.sort_by_key(|end| end.at);
+            Ok(ends)
+        };
+        let (sends, receives) = (sorted(sends)?, sorted(receives)?);
+        let (mut sends, mut receives) = (sends.iter().peekable(), receives.iter().peekable());
+        let (mut clock, mut last) = (0, 1);
+        for call in &calls.all(&spill).map_err(|told| (0, told))? {
+            last = call.place;
             let told = |message| (call.place, message);
             let own = &mut self.own;
             let ns = (call.entered - clock) as f64;
@@ -72,7 +80,6 @@ impl Rebuilt {
         if let Some(end) = sends.next().or_else(|| receives.next()) {
             return Err((end.place, format!("no call of task {} has this", self.own.rank + 1)));
         }
-        let last = task.calls.last().map_or(1, |call| call.place);
         let all: Vec<u32> =
             self.pending.drain(..).map(|(_, node)| node).chain(self.sending.drain(..)).collect();
         join(&mut self.own, &all, last).map_err(|message| (last, message))
@@ -147,8 +154,7 @@ fn join(own: &mut RankDraft, others: &[u32], place: u32) -> Result<(), String> {
         return Ok(());
     }
     let node = own.push(Action::Join, Then::Ended, place)?;
-    others.iter().for_each(|other| own.need(node, *other, false));
-    Ok(())
+    others.iter().try_for_each(|other| own.need(node, *other, false))
 }
 
 /// The collective that a call is, and whether it only begins it.
