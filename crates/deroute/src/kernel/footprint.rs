@@ -244,13 +244,8 @@ fn interfaces(model: &Model, part: &Extent) -> u64 {
     let hosts = u64::from(model.topology.hosts());
     let ranks = (part.hosts * u64::from(jobs.ranks())).div_ceil(hosts);
     let records = jobs.jobs.len() as u64 * (size_of::<Record>() as u64 + histogram_bytes());
-    let kept = jobs
-        .jobs
-        .iter()
-        .filter(|job| job.kept > 0)
-        .map(|job| Course::bytes(job.kept))
-        .max()
-        .unwrap_or(0);
+    let kept = jobs.jobs.iter().filter(|job| job.kept > 0).map(|job| Course::bytes(job.kept));
+    let kept = kept.max().unwrap_or(0);
     let backlogs = u64::from(model.flows.injection_queues()) * bytes::<VecDeque<u32>>(ranks);
     let nodes = if model.has_nodes() { ScaleUp::bytes(ranks) } else { 0 };
     Wheel::<u32>::bytes(model.horizon())
