@@ -167,9 +167,9 @@ fn unreceived(
     let mut rank = from;
     if from == ANY {
         rank = 0;
-        for other in 0..ranks.len() {
-            if last(&ranks[other], fits)? > 0 {
-                rank = other as u32;
+        for (other, program) in (0..).zip(ranks) {
+            if last(program, fits)? > 0 {
+                rank = other;
                 break;
             }
         }

@@ -34,7 +34,7 @@ pub struct TraceSpec {
     /// What a receive from any source or with any tag takes. Default `recorded`.
     #[serde(default, skip_serializing_if = "crate::spec::is_default")]
     pub wildcards: Wildcards,
-    /// Calls that are kept in memory at the most, at 32 bytes each. What the ranks do beyond is in a temporary file, in the
+    /// Calls and computations kept in memory at the most, at 32 bytes each. What the ranks do beyond is in a temporary file, in the
     /// folder of temporary files (`TMPDIR`), from which each rank reads page by page as it runs; no result depends on it.
     /// Default 33554432: 1 GiB.
     #[serde(default = "kept", skip_serializing_if = "is_kept")]
