@@ -320,31 +320,6 @@ fn tables_of_a_graph_count() {
     drop(simulation);
 }
 
-/// A trace that is kept takes 32 bytes a node, and what its footprint says. One that is not takes next to nothing, however
-/// long it is, and is in a file of as many bytes.
-#[test]
-fn a_trace_takes_the_memory_that_it_may() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let ring = paged::Folder::ring();
-    let nodes = u64::from(paged::RANKS * paged::ROUNDS * paged::EACH) * 32;
-    let mut outcomes = Vec::new();
-    for (kept, least, worst) in [(1 << 30, nodes, 3 * nodes), (0, 0, nodes / 10)] {
-        let spec = ring.spec(kept);
-        let (bytes, (footprint, outcome)) = most(|| {
-            let simulation = Simulation::build(&spec).unwrap_or_else(|error| panic!("{error}"));
-            let mut go_on = |_: Progress<'_>| ControlFlow::Continue(());
-            let outcome = simulation.run(&RunOptions::default(), &mut go_on);
-            (simulation.footprint(), outcome.unwrap_or_else(|error| panic!("{error}")))
-        });
-        assert!((least..worst).contains(&bytes), "{kept}: {bytes} of {nodes}");
-        assert!((least..worst).contains(&footprint.fixed_bytes), "{kept}: {footprint:?}");
-        let file = if kept == 0 { nodes..nodes * 5 / 4 } else { 0..1 };
-        assert!(file.contains(&footprint.file_bytes), "{kept}: {footprint:?}");
-        outcomes.push(outcome);
-    }
-    assert!(outcomes[0] == outcomes[1]);
-}
-
 /// However full it gets.
 #[test]
 fn a_full_network_takes_no_more_than_the_worst() {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::actions::Action;
 use super::comms::Comms;
 use super::flows::{self, Flows};
 use super::node::{Node, Within};
 use super::origin::Origin;
-use super::program::{Action, Program};
+use super::program::Program;
 use super::schedule::Schedule;
 use super::step::{self, Op};
 use super::steps;

@@ -6,6 +6,7 @@
 //! its number, so that thousands of ranks cost nothing but where each of them is. To add a step: a file, a variant
 //! in `spec.rs`, a line in [`steps::build`].
 
+pub(crate) mod actions;
 mod bruck;
 mod collective;
 mod comms;

@@ -1,6 +1,6 @@
 //! A node in 32 bytes.
 
-use super::program::{Action, Node, Then};
+use super::actions::{Action, Node, Then};
 
 /// A node as it is kept: 32 bytes.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::actions::{Action, Edge, Node, Then};
 use super::packed::Packed;
-use super::program::{Action, Edge, Node, Then};
 use super::spill::{BLOCK, Spill};
 
 /// Nodes of a page.

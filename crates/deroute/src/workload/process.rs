@@ -17,8 +17,8 @@ pub use self::course::Course;
 pub use self::report::Doing;
 pub use self::terms::{Activity, Descriptor, Kind, Services};
 use super::Job;
+use super::actions::{Action, Then};
 use super::matching::{Matching, Pattern, Waiter};
-use super::program::{Action, Then};
 use crate::ids::Cycle;
 use crate::table::Table;
 

@@ -10,8 +10,8 @@ use crate::ids::Cycle;
 use crate::kernel::hosts::Worker;
 use crate::outcome::{CriticalPath, JobArrays, PathPart};
 use crate::workload::Job;
+use crate::workload::actions::Action;
 use crate::workload::process::{Begun, Cause, Causes, Kind, NO_NODE};
-use crate::workload::program::Action;
 
 /// Parts of the path that are told in words.
 const TOLD: usize = 10;

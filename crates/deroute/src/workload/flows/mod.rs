@@ -12,8 +12,9 @@ mod sizes;
 pub mod spec;
 
 use self::spec::FlowsSpec;
+use super::actions::{Action, Then};
 use super::packed::Packed;
-use super::program::{Action, Program, Then};
+use super::program::Program;
 use super::step::duration;
 use crate::ids::Cycle;
 use crate::spec::{Quantity, Scale, SpecError};

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::amounts::Amounts;
 use super::fault::{Fault, Place};
 use super::unequal::{Part, Rows};
+use crate::workload::actions::Action;
 use crate::workload::collective::spec::{CollectiveChoices, CollectiveKind};
 use crate::workload::collective::{self, Call, Sizes};
 use crate::workload::comms::Comms;
-use crate::workload::program::Action;
 use crate::workload::schedule::Schedule;
 use crate::workload::uses::Uses;
 

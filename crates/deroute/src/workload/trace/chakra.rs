@@ -22,8 +22,8 @@ use super::calls::Bytes;
 use super::draft::{Draft, RankDraft};
 use super::fault::{Fault, Place};
 use super::files::{Files, Input};
+use crate::workload::actions::{Action, Then};
 use crate::workload::collective::spec::CollectiveKind as Kind;
-use crate::workload::program::{Action, Then};
 
 /// Largest message in a file, in bytes.
 const LONGEST: u64 = 1 << 28;

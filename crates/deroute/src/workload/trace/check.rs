@@ -1,8 +1,9 @@
 //! What a trace has to be besides well written: every message is received, and nothing needs itself.
 
 use super::fault::{Fault, Place};
+use crate::workload::actions::{Action, Edge};
 use crate::workload::matching::ANY;
-use crate::workload::program::{Action, Edge, RankProgram};
+use crate::workload::program::RankProgram;
 use crate::workload::schedule::Schedule;
 
 /// Receiver, communicator, sender, tag.

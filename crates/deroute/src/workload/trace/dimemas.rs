@@ -22,9 +22,9 @@ use super::fault::Fault;
 use super::files::Files;
 use super::lines::{Lines, number};
 use super::rooted::{Record, Rooted};
+use crate::workload::actions::{Action, Then};
 use crate::workload::collective::spec::CollectiveKind as Kind;
 use crate::workload::matching::ANY;
-use crate::workload::program::{Action, Then};
 
 /// Whether a file begins so.
 pub(super) fn begins(_: &str, first: &[u8]) -> bool {

@@ -27,9 +27,9 @@ use super::draft::{Draft, RankDraft};
 use super::fault::Fault;
 use super::files::{Files, Input};
 use super::spec::Wildcards;
+use crate::workload::actions::{Action, Then};
 use crate::workload::collective::spec::CollectiveKind as Kind;
 use crate::workload::matching::ANY;
-use crate::workload::program::{Action, Then};
 
 /// Most bytes of the file of a rank, which is kept in memory while it is read.
 const LARGEST: u64 = 1 << 30;

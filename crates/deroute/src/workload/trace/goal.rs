@@ -19,8 +19,8 @@ use super::draft::{Draft, RankDraft};
 use super::fault::Fault;
 use super::files::Files;
 use super::lines::{Lines, Words, number};
+use crate::workload::actions::{Action, Then};
 use crate::workload::matching::ANY;
-use crate::workload::program::{Action, Then};
 
 /// Whether a file begins so.
 pub(super) fn begins(_: &str, first: &[u8]) -> bool {

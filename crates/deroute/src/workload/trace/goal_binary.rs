@@ -18,8 +18,8 @@ use std::io::{BufRead, Read, copy, sink};
 use super::draft::{Draft, RankDraft};
 use super::fault::{Fault, Place};
 use super::files::Files;
+use crate::workload::actions::{Action, Then};
 use crate::workload::matching::ANY;
-use crate::workload::program::{Action, Then};
 
 /// What files begin with.
 const COOKIE: u64 = 0x107f;

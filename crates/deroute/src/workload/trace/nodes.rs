@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use super::check;
+use crate::workload::actions::{Edge, Then};
 use crate::workload::packed::Packed;
 use crate::workload::pages::{PAGE, Pages, Window};
-use crate::workload::program::{Edge, RankProgram, Then};
+use crate::workload::program::RankProgram;
 use crate::workload::spill::{BLOCK, Long, Spill};
 
 /// The nodes of a rank.
@@ -223,7 +224,7 @@ impl<'a> Tied<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::program::Action;
+    use crate::workload::actions::Action;
 
     /// Nodes of which many need others, before them or behind them, and some become others, with this room in memory.
     fn program(count: u32, room: u64) -> Result<RankProgram, u32> {

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::calls::{Bytes, Comm};
 use super::draft::{Draft, RankDraft};
 use super::fault::{Fault, Place};
+use crate::workload::actions::{Action, Then};
 use crate::workload::collective::spec::CollectiveKind as Kind;
-use crate::workload::program::{Action, Then};
 use crate::workload::spill::Long;
 
 /// A collective whose root may not be known yet.

@@ -17,9 +17,9 @@ use super::draft::{Draft, RankDraft};
 use super::fault::Fault;
 use super::files::{Files, Input};
 use super::lines::{Lines, Words, number};
+use crate::workload::actions::{Action, Then};
 use crate::workload::collective::spec::CollectiveKind as Kind;
 use crate::workload::matching::ANY;
-use crate::workload::program::{Action, Then};
 
 /// Bytes of the types, by their numbers in SMPI.
 const TYPES: [u8; 50] = [

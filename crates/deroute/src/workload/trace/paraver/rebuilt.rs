@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::{COLLECTIVE, Call, End, Task};
+use crate::workload::actions::{Action, Then};
 use crate::workload::collective::spec::CollectiveKind as Kind;
-use crate::workload::program::{Action, Then};
 use crate::workload::spill::Long;
 use crate::workload::trace::draft::{Draft, RankDraft};
 use crate::workload::trace::rooted::Rooted;
