@@ -352,7 +352,7 @@ fn converged_ethernet() -> Case {
          [network]\ntopology = {{ kary_tree = {{ k = 2, levels = 5 }} }}\nclasses = {{ count = 2 }}\n\
          [network.links]\nlevel1 = {link}\nlevel2 = {link}\nlevel3 = {link}\nlevel4 = {link}\n\
          [network.switch.input_buffered_output_queued]\npipeline = \"100 ns\"\n\
-         [network.flow_control.pfc]\nxoff = \"95 KB\"\nxon = \"80 KB\"\nresponse = 0\nlossy = true\n\
+         [network.flow_control.pfc]\nxoff = \"95 KB\"\nxon = \"80 KB\"\nresponse = 0\n\
          [network.congestion_point.qcn]\nq_eq = \"20 KB\"\nlaw = \"linear\"\n\
          notifications = {{ path = \"random-up\" }}\n\
          [network.nic]\nlatency = \"500 ns\"\ninjection_queue = \"512 KB\"\n\
