@@ -289,12 +289,16 @@ def response_us(
 ) -> list[Estimate]:
     """Time after a change until the latency stays within 10% of its new steady value.
 
-    If it never does before the steady value is taken, the time up to there: a lower bound.
+    If it never does before the steady value is taken, the time up to there: a lower bound. Times
+    of which no packet has arrived are not steady, and no part of that value.
     """
     line = _trace(evidence, of, where, by)
-    final = _window(line, settled_us).mean
+    latency = line.latency_ns.mean
+    settled = latency[(line.time_us >= settled_us[0]) & (line.time_us < settled_us[1])]
+    if np.isnan(settled).all():
+        raise NotSettledError("no packet has arrived in the time whose latency is the steady one")
     after = (line.time_us > change_us) & (line.time_us < settled_us[1])
-    off = np.abs(line.latency_ns.mean / final - 1) > _SETTLED
+    off = ~(np.abs(latency / np.nanmean(settled) - 1) <= _SETTLED)
     late = line.time_us[after & off]
     width = float(np.diff(line.time_us[:2])[0])
     return [Estimate(float(late.max()) + width / 2 - change_us if late.size else 0.0)]
