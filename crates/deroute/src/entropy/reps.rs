@@ -9,7 +9,7 @@
 //!
 //! # Source
 //! Bonato et al., REPS: Recycling Entropies for Packet Spraying to Adaptively Explore Paths and Mitigate
-//! Failures, arXiv 2407.21625 (2024). Freezing: `sim/uec_mp.cpp` and `sim/buffer_reps.cpp` of uet-htsim, which freezes only
+//! Failures, arXiv 2407.21625 (2024). Freezing: `htsim/sim/uec_mp.cpp` of spcl/HTSIM, commit 8a33f33, which freezes only
 //! where switches trim: a timeout then tells of a failure, not of a full queue.
 //!
 //! # Parameters
