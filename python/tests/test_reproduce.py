@@ -22,7 +22,7 @@ from deroute.reproduce.experiments import documents
 from deroute.reproduce.measures import call
 from deroute.reproduce.paper import Check
 from deroute.reproduce.report import markdown, summary
-from deroute.reproduce.verdict import DIFFERS, NOT_SETTLED, REPRODUCED, compare, judge
+from deroute.reproduce.verdict import DIFFERS, NOT_SETTLED, REPRODUCED, TESTED, compare, judge
 from dragonfly import FakeEngine
 
 ROOT = Path(__file__).parents[2] / "reproduce"
@@ -91,12 +91,18 @@ id = "later"
 source = "section 3"
 statement = "Something else."
 unsettled = "it is not built"
+
+[[claim]]
+id = "rule"
+source = "section 4"
+statement = "A rule."
+tests = ["rules.rs::it_is_followed"]
 """
 
 
 @pytest.fixture
 def paper(tmp_path: Path) -> Paper:
-    """A paper with one item of three claims."""
+    """A paper with one item of four claims."""
     folder = tmp_path / "sample"
     folder.mkdir()
     (folder / "paper.toml").write_text(PAPER)
@@ -162,13 +168,19 @@ def test_a_length_of_ones_own_replaces_a_precision(tmp_path: Path) -> None:
 def test_claims_are_reproduced_differ_or_stay_open(paper: Paper) -> None:
     report = reproduce_item(paper, paper.items[0], "quick", run, FakeEngine)
     verdicts = {each.claim.id: each.verdict for each in report.judgements}
-    assert verdicts == {"half": REPRODUCED, "wrong": DIFFERS, "later": NOT_SETTLED}
+    assert verdicts == {
+        "half": REPRODUCED,
+        "wrong": DIFFERS,
+        "later": NOT_SETTLED,
+        "rule": TESTED,
+    }
     assert [each.claim.id for each in report.judgements if each.fails] == ["wrong"]
     text = markdown("0.0.0", [(paper, [report])])
-    assert "Deroute 0.0.0. 3 claims: 1 reproduced, 1 differs, 1 not settled" in text
+    assert "Deroute 0.0.0. 4 claims: 1 reproduced, 1 differs, 1 not settled, 1 tested" in text
     assert "MIN \\| accepts nothing." in text
     assert "| reproduced | quick | 2020-02-29 |" in text
     assert "| not settled | - | - | it is not built |" in text
+    assert "| tested | - | - | by `make test`: rules.rs::it_is_followed |" in text
 
 
 def test_a_finding_explains_a_difference(paper: Paper) -> None:
@@ -179,7 +191,7 @@ def test_a_finding_explains_a_difference(paper: Paper) -> None:
     assert report.judgements[1].verdict == DIFFERS
     assert report.judgements[1].why == "known"
     assert not any(each.fails for each in report.judgements)
-    assert summary(report.judgements).startswith("3 claims")
+    assert summary(report.judgements).startswith("4 claims")
 
 
 @pytest.mark.parametrize(("least", "fails"), [(0.0, False), (2.0, True)])
@@ -293,7 +305,7 @@ def test_a_claim_needs_checks_or_a_reason(tmp_path: Path) -> None:
     (tmp_path / "paper.toml").write_text(PAPER)
     claim = '[[claim]]\nid = "x"\nsource = ""\nstatement = ""\n'
     (tmp_path / "one.toml").write_text(f'chapter = 1\ntitle = "t"\n{claim}')
-    with pytest.raises(PaperError, match="needs checks, or the reason"):
+    with pytest.raises(PaperError, match="needs checks, or `tests`, or the reason"):
         read_paper(tmp_path)
 
 

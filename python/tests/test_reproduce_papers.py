@@ -59,6 +59,15 @@ def test_every_claim_has_a_published_verdict(name: str) -> None:
             assert not judgement.fails, judgement.claim.id
 
 
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_tests_that_hold_a_rule_exist(name: str) -> None:
+    for claim in (each for item in read_paper(ROOT / name).items for each in item.claims):
+        for test in claim.tests:
+            file, function = test.split("::")
+            text = (ROOT.parent / file).read_text(encoding="utf-8")
+            assert re.search(rf"#\[test\]\s+fn {function}\(", text), f"{claim.id}: {test}"
+
+
 def _points_exist(claim: str, check: Check, found: Mapping[str, Any]) -> None:
     """The measure exists, and what it looks at is simulated at this scale."""
     assert check.measure in CATALOGUE, claim

@@ -1,8 +1,8 @@
 """Reproducing papers: run what their claims need, compare, and say what came out.
 
 The data lives in `reproduce/` at the root of the repository, a folder per paper. A claim ends as
-`reproduced`, `differs` or `not settled`; it is never dropped because the system it needs is not
-built, and never settled by anything but a measurement.
+`reproduced`, `differs` or `not settled`, or as `tested` where it is a rule that results do not show
+and that tests of the engine hold; it is never dropped because the system it needs is not built.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def reproduce_item(
 def _dated(judgement: Judgement, scale: str, runs: Mapping[str, Study]) -> Judgement:
     """With the scale, engine and day of the runs that it rests on; today's if it needs none."""
     claim = judgement.claim
-    if claim.unsettled is not None:
+    if not claim.checks:
         return judgement
     named = {check.arguments.get("of") for check in (*claim.checks, *claim.evidence)}
     behind = [study for name, study in runs.items() if name in named]

@@ -27,6 +27,7 @@ _CLAIM_KEYS = {
     "published",
     "unit",
     "check",
+    "tests",
     "unsettled",
     "finding",
     "evidence",
@@ -65,8 +66,10 @@ class Claim:
     #: The paper's value, and its unit; None for a qualitative statement.
     published: Any
     unit: str
-    #: All have to hold. None: see `unsettled`.
+    #: All have to hold. None: see `tests` and `unsettled`.
     checks: tuple[Check, ...]
+    #: Tests of the engine (`FILE::NAME`) that hold a rule which results do not show.
+    tests: tuple[str, ...]
     #: Why nothing is checked.
     unsettled: str | None
     #: Explanation of a known difference; with it a difference is no failure.
@@ -245,8 +248,8 @@ def _read_claim(path: Path, data: dict[str, Any]) -> Claim:
         if key not in _CLAIM_KEYS:
             raise PaperError(f"{where}: unknown key {key!r}; known: {sorted(_CLAIM_KEYS)}")
     checks = tuple(_read_check(where, each) for each in data.get("check", ()))
-    if bool(checks) == ("unsettled" in data):
-        raise PaperError(f"{where}: needs checks, or the reason why it is `unsettled`")
+    if sum((bool(checks), "tests" in data, "unsettled" in data)) != 1:
+        raise PaperError(f"{where}: needs checks, or `tests`, or the reason why it is `unsettled`")
     if "evidence" in data and "finding" not in data:
         raise PaperError(f"{where}: evidence belongs to a `finding`")
     return Claim(
@@ -256,6 +259,7 @@ def _read_claim(path: Path, data: dict[str, Any]) -> Claim:
         published=data.get("published"),
         unit=data.get("unit", ""),
         checks=checks,
+        tests=tuple(data.get("tests", ())),
         unsettled=data.get("unsettled"),
         finding=data.get("finding"),
         evidence=tuple(_read_check(where, each) for each in data.get("evidence", ())),

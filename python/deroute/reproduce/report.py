@@ -21,6 +21,7 @@ from deroute.reproduce.verdict import (
     NEVER_MEASURED,
     NOT_SETTLED,
     REPRODUCED,
+    TESTED,
     Judgement,
 )
 
@@ -28,6 +29,7 @@ _STYLE = {
     REPRODUCED: "green",
     DIFFERS: "bold red",
     NOT_SETTLED: "yellow",
+    TESTED: "green",
     NEVER_MEASURED: "magenta",
 }
 _HEAD = ("Claim", "Published", "Measured", "Verdict", "Why")
@@ -111,7 +113,7 @@ def summary(judgements: Iterable[Judgement]) -> str:
     counts = [
         f"{verdicts.count(verdict)} {verdict}"
         for verdict in _STYLE
-        if verdict != NEVER_MEASURED or verdict in verdicts
+        if verdict not in (TESTED, NEVER_MEASURED) or verdict in verdicts
     ]
     return f"{len(verdicts)} claims: {', '.join(counts)}"
 

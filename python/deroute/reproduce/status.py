@@ -17,7 +17,7 @@ from deroute.reproduce import cells
 from deroute.reproduce.cells import Cells
 from deroute.reproduce.paper import Claim, Item, Paper, PaperError
 from deroute.reproduce.report import ItemReport
-from deroute.reproduce.verdict import NEVER_MEASURED, NOT_SETTLED, Judgement
+from deroute.reproduce.verdict import NEVER_MEASURED, Judgement, without_runs
 from deroute.spec import fingerprint
 
 _LISTS = ("measured", "evidence")
@@ -101,7 +101,7 @@ _Files = Sequence[tuple[str, Mapping[str, Any]]]
 
 def _known(claim: Claim, files: _Files) -> Iterator[Judgement]:
     """Measurements of a claim as it is now, in the order of the files."""
-    if claim.unsettled is not None:
+    if not claim.checks:
         return
     for scale, claims in files:
         entry = claims.get(claim.id)
@@ -120,8 +120,8 @@ def _with_engine(judgement: Judgement, engine: str) -> Judgement:
 
 
 def _unmeasured(claim: Claim, files: _Files) -> Judgement:
-    if claim.unsettled is not None:
-        return Judgement(claim, NOT_SETTLED, (), claim.unsettled)
+    if (known := without_runs(claim)) is not None:
+        return known
     changed = any(claim.id in claims for _, claims in files)
     stale = "the checks have changed since the last measurement" if changed else ""
     return Judgement(claim, NEVER_MEASURED, (), "", stale=stale)

@@ -12,6 +12,8 @@ from deroute.reproduce.measures import call
 from deroute.reproduce.paper import Check, Claim
 
 REPRODUCED, DIFFERS, NOT_SETTLED = "reproduced", "differs", "not settled"
+#: Of a rule that tests of the engine hold, because results do not show it.
+TESTED = "tested"
 #: Of a claim that could be measured, but no run has done it.
 NEVER_MEASURED = "never measured"
 
@@ -50,10 +52,19 @@ class Judgement:
         return self.verdict == DIFFERS and not self.explained
 
 
-def judge(claim: Claim, evidence: Evidence) -> Judgement:
-    """Settle a claim by all its checks: one that differs decides, then one that is not settled."""
+def without_runs(claim: Claim) -> Judgement | None:
+    """The verdict on a claim that no run can settle; None if it has checks."""
+    if claim.tests:
+        return Judgement(claim, TESTED, (), f"by `make test`: {', '.join(claim.tests)}")
     if claim.unsettled is not None:
         return Judgement(claim, NOT_SETTLED, (), claim.unsettled)
+    return None
+
+
+def judge(claim: Claim, evidence: Evidence) -> Judgement:
+    """Settle a claim by all its checks: one that differs decides, then one that is not settled."""
+    if (known := without_runs(claim)) is not None:
+        return known
     verdict, measured, reason = _settle(claim.checks, evidence)
     if verdict != DIFFERS or claim.finding is None:
         return Judgement(claim, verdict, measured, reason)
