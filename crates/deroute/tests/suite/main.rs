@@ -14,6 +14,7 @@ mod congestion_point;
 mod crossbar_of;
 mod dcqcn;
 mod dctcp;
+mod decisions;
 mod equality;
 mod ethernet;
 mod flows;
