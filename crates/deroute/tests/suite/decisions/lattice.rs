@@ -50,6 +50,8 @@ struct Lattice {
     /// Added to every queue before it is weighed.
     offset: u64,
     classes: usize,
+    /// A packet carries nothing from router to router but where it is going.
+    forgets: bool,
 }
 
 impl Lattice {
@@ -59,7 +61,7 @@ impl Lattice {
         spec.network.links.values_mut().for_each(|link| link.vcs = classes.into());
         spec.routing = value(&format!("{{ {routing} = {{ offset = {offset} }} }}"));
         let network = Network::new(&spec);
-        Self { network, widths, rule, offset, classes: classes.into() }
+        Self { network, widths, rule, offset, classes: classes.into(), forgets: false }
     }
 
     fn coordinates(&self, router: RouterId) -> Vec<u32> {
@@ -83,6 +85,9 @@ impl Lattice {
         let mut head = Head::injected(from);
         let target = self.coordinates(to);
         while head.router != to {
+            if self.forgets {
+                header = Header::new(to);
+            }
             let here = self.coordinates(head.router);
             let unaligned = |dim: &usize| here[*dim] != target[*dim];
             let left: Vec<usize> = (0..here.len()).filter(unaligned).collect();
@@ -184,4 +189,20 @@ fn omniwar_deroutes_twice_with_four_classes_and_then_goes_straight() {
         let shape: Vec<_> = path.iter().map(|hop| (hop.deroute, hop.class)).collect();
         assert_eq!(shape, [(true, 0), (true, 1), (false, 2), (false, 3)]);
     }
+}
+
+/// Port and class by which a packet came, and where it is going, are all that is asked of it (5.4).
+#[test]
+fn no_field_of_a_packet_is_needed() {
+    let paths = |forgets, widths, routing, rule| {
+        let mut lattice = Lattice { forgets, ..Lattice::new(widths, routing, rule, 1) };
+        let mut paths = Vec::new();
+        lattice.random_walks(|path| paths.push(path.to_vec()));
+        paths
+    };
+    let of = |forgets| {
+        let dimwar = paths(forgets, &[4, 3, 5], "dimwar", dimwar as Rule);
+        (dimwar, paths(forgets, &[4, 5], "omniwar", omniwar))
+    };
+    assert_eq!(of(true), of(false));
 }
