@@ -50,7 +50,7 @@ struct Lattice {
     /// Added to every queue before it is weighed.
     offset: u64,
     classes: usize,
-    /// A packet carries nothing from router to router but where it is going.
+    /// A packet carries nothing but where it is going; how many hops it took is the class by which it came.
     forgets: bool,
 }
 
@@ -87,6 +87,7 @@ impl Lattice {
         while head.router != to {
             if self.forgets {
                 header = Header::new(to);
+                header.position = if path.is_empty() { 0 } else { head.vc.0 + 1 };
             }
             let here = self.coordinates(head.router);
             let unaligned = |dim: &usize| here[*dim] != target[*dim];
@@ -191,7 +192,7 @@ fn omniwar_deroutes_twice_with_four_classes_and_then_goes_straight() {
     }
 }
 
-/// Port and class by which a packet came, and where it is going, are all that is asked of it (5.4).
+/// The port and the class by which a packet came, and where it is going, say all that is asked of it (5.4).
 #[test]
 fn no_field_of_a_packet_is_needed() {
     let paths = |forgets, widths, routing, rule| {
