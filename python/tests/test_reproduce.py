@@ -304,9 +304,10 @@ def test_unknown_measures_and_keys_are_named(paper: Paper) -> None:
 def test_a_claim_needs_checks_or_a_reason(tmp_path: Path) -> None:
     (tmp_path / "paper.toml").write_text(PAPER)
     claim = '[[claim]]\nid = "x"\nsource = ""\nstatement = ""\n'
-    (tmp_path / "one.toml").write_text(f'chapter = 1\ntitle = "t"\n{claim}')
-    with pytest.raises(PaperError, match="needs checks, or `tests`, or the reason"):
-        read_paper(tmp_path)
+    for held in ("", "tests = []\n", 'tests = ["a.rs::b"]\nunsettled = "c"\n'):
+        (tmp_path / "one.toml").write_text(f'chapter = 1\ntitle = "t"\n{claim}{held}')
+        with pytest.raises(PaperError, match="needs checks, or `tests`, or the reason"):
+            read_paper(tmp_path)
 
 
 def test_papers_and_items_are_found_by_name(paper: Paper, tmp_path: Path) -> None:

@@ -248,7 +248,7 @@ def _read_claim(path: Path, data: dict[str, Any]) -> Claim:
         if key not in _CLAIM_KEYS:
             raise PaperError(f"{where}: unknown key {key!r}; known: {sorted(_CLAIM_KEYS)}")
     checks = tuple(_read_check(where, each) for each in data.get("check", ()))
-    if sum((bool(checks), "tests" in data, "unsettled" in data)) != 1:
+    if sum((bool(checks), bool(data.get("tests")), "unsettled" in data)) != 1:
         raise PaperError(f"{where}: needs checks, or `tests`, or the reason why it is `unsettled`")
     if "evidence" in data and "finding" not in data:
         raise PaperError(f"{where}: evidence belongs to a `finding`")

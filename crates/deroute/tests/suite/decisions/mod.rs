@@ -1,7 +1,7 @@
 //! What papers say of single decisions, stated again from queues that the tests choose: results do not show it.
 //!
-//! The rules are computed from the wiring, the queues and what a packet did before; of the engine they use nothing
-//! but the agent that is asked.
+//! The rules are computed from the wiring, the queues and what a packet did before. What is drawn (intermediate
+//! routers) and what happens in a run (injections, grants) is the engine's.
 
 mod allocator;
 mod dragonfly;
