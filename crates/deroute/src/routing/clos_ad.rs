@@ -8,14 +8,21 @@
 //! the dimensions before, at random in those after. With sequential allocation, a decision counts the
 //! packets that were decided on before and have yet to be granted.
 //!
+//! As first published the intermediate router is chosen instead, a coordinate at a time: in each of these
+//! dimensions in turn, by the router where the packet is then, the port with the shortest queue, or the
+//! packet stays, if a dummy queue is shorter still. The source weighs the first port that comes of it.
+//!
 //! # Source
 //! Kim, Dally and Abts, "Flattened butterfly: a cost-efficient topology for high-radix networks", ISCA
 //! 2007; McDonald et al., SC 2019, 4.1.
 //!
 //! # Parameters
-//! `sequential` (default false), `queue` (default `vc`): what `Q` measures. `offset` (default 1 phit): the
-//! larger, the fewer detours around short queues. The hops of a port are those of the longest path
-//! through it that may be drawn.
+//! `intermediate`: `drawn` (default, SC 2019) or `chosen` (ISCA 2007). `sequential` (default false), `queue`
+//! (default `vc`): what `Q` measures. `offset` (default 1 phit): the larger, the fewer detours around short
+//! queues. The hops of a port are those of the longest path through it that may be drawn or chosen.
+//!
+//! A dummy queue has the packets that stayed, as if a port sent them, a phit in a cycle. What travels is not
+//! in it, so that it compares with ports best under `network.sensing = "waiting"`.
 //!
 //! # Deadlock freedom
 //! As Valiant: two VCs.
@@ -29,6 +36,7 @@
 //! sequential = true
 //! ```
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -36,10 +44,10 @@ use serde::{Deserialize, Serialize};
 
 use super::weights::{Best, Row, Straight};
 use super::{
-    Fabric, Header, Hop, Injection, Ladder, Plan, Queue, RouterView, Routing, Watches, follow,
-    require_lattice,
+    Fabric, Header, Hop, Injection, Ladder, Memo, Plan, Queue, RouterView, Routing, ValiantPhase,
+    Watches, follow, require_lattice,
 };
-use crate::ids::{PortId, RouterId, VcId};
+use crate::ids::{Cycle, PortId, RouterId, VcId};
 use crate::probe::PathKind;
 use crate::rng::Stream;
 use crate::spec::{QueueMetric, SpecError};
@@ -50,6 +58,8 @@ use crate::topology::{Lattice, Topology};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClosAdSpec {
+    /// How a detour gets its intermediate router. Default `drawn`.
+    pub intermediate: Intermediate,
     /// Every decision sees those that other inputs of the router took before it. Default `false`.
     pub sequential: bool,
     /// What `Q` measures. Default `vc`.
@@ -60,8 +70,24 @@ pub struct ClosAdSpec {
 
 impl Default for ClosAdSpec {
     fn default() -> Self {
-        Self { sequential: false, queue: QueueMetric::Vc, offset: 1 }
+        Self {
+            intermediate: Intermediate::Drawn,
+            sequential: false,
+            queue: QueueMetric::Vc,
+            offset: 1,
+        }
     }
+}
+
+/// How Clos-AD gets the intermediate router of a detour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Intermediate {
+    /// Drawn by the source router, beyond the port that weighs least (McDonald et al., SC 2019).
+    #[default]
+    Drawn,
+    /// Chosen where the packet gets to each dimension, by the shortest queue (Kim et al., ISCA 2007).
+    Chosen,
 }
 
 struct ClosAd {
@@ -78,6 +104,9 @@ struct ClosAd {
     decided: Vec<u32>,
     /// The decision on the head of each injection queue: output and phits.
     heads: Vec<Option<(PortId, u16)>>,
+    /// Of each dimension of each router, when its dummy queue is empty again; empty unless intermediate
+    /// routers are chosen.
+    stays: Vec<Cycle>,
 }
 
 /// Checks the parameters against the network.
@@ -85,7 +114,9 @@ struct ClosAd {
 /// # Errors
 /// A topology that is no lattice.
 pub fn plan(spec: &ClosAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
-    let row = Row::new(require_lattice(fabric, "routing.clos_ad")?, spec.queue);
+    let lattice = require_lattice(fabric, "routing.clos_ad")?;
+    let row = Row::new(lattice, spec.queue);
+    let dims = if spec.intermediate == Intermediate::Chosen { lattice.dims() } else { 0 };
     let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
     let ladder = Ladder::valiant(&*topology, "routing.clos_ad")?;
     let vcs = ladder.needs();
@@ -105,6 +136,7 @@ pub fn plan(spec: &ClosAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
             queues,
             decided: vec![0; cells],
             heads: vec![None; cells * queues],
+            stays: vec![0; dims * count as usize],
         })
     });
     Ok(Plan { agent, vcs })
@@ -129,29 +161,117 @@ impl ClosAd {
 
     /// The port out of the source router, unless it is the minimal one.
     fn decide(&mut self, view: &mut RouterView<'_>, minimal: Hop, to: RouterId) -> Option<PortId> {
-        let Some(lattice) = self.topology.lattice() else { unreachable!("checked by `plan`") };
-        let (at, queues) = (view.router, view.queues);
+        let (at, router) = (view.router, self.cell(view.router, PortId(0)));
+        let queue = u64::from(self.queue(view, minimal.port)) + u64::from(self.spec.offset);
+        let lattice = lattice_of(&*self.topology);
         let left = lattice.unaligned(at, to).count() as u32;
         let mut best = Best::none(self.spec.offset);
         for (before, dim) in lattice.unaligned(at, to).enumerate() {
-            let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
-            let (ports, straight) = (lattice.ports(dim), lattice.ports_to(dim, from, target));
-            let lanes = |first, lengths: &mut [u32]| queues.lanes(first, VcId(0), lengths);
-            self.row.look(queues, (0, ports.clone()), lanes);
-            if self.spec.sequential {
-                let first = self.cell(at, PortId(ports.start));
-                self.row.add(&self.decided[first..][..ports.len()]);
-            }
+            let ports = lattice.ports(dim);
+            look(&mut self.row, view, &ports, self.decided.get(router..));
             // Phase A takes the dimensions from this one on, phase B all but perhaps this one. The
             // minimal path is none of the others.
             let hops = 2 * left - before as u32 - 1;
+            let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
+            let straight = lattice.ports_to(dim, from, target);
             let straight = Straight { ports: straight, hops, offered: before > 0 };
             best.offer_all(view.rng, &self.row, (dim, 0, ports), &straight);
         }
-        let queue = u64::from(self.queue(view, minimal.port)) + u64::from(self.spec.offset);
         let lighter = best.weight().is_some_and(|weight| weight < queue * u64::from(left));
         lighter.then_some(best.output.1)
     }
+
+    /// The same, if intermediate routers are chosen.
+    fn climb(&mut self, view: &mut RouterView<'_>, minimal: Hop, to: RouterId) -> Option<PortId> {
+        let (at, queue) = (view.router, self.queue(view, minimal.port));
+        let left = lattice_of(&*self.topology).unaligned(at, to).count() as u32;
+        let Some((dim, port, shortest)) = self.shortest(view, to, 0) else {
+            self.stay(view, to, 0..usize::MAX);
+            return None;
+        };
+        let lattice = lattice_of(&*self.topology);
+        let before = lattice.unaligned(at, to).filter(|&before| before < dim).count() as u32;
+        let (from, target) = (lattice.coordinate(at, dim), lattice.coordinate(to, dim));
+        let straight = lattice.ports_to(dim, from, target).contains(&port.0);
+        let hops = 2 * left - before - u32::from(straight);
+        let weight = |queue: u32, hops| u64::from(queue + self.spec.offset) * u64::from(hops);
+        let lighter = weight(shortest, hops) < weight(queue, left);
+        if lighter {
+            self.stay(view, to, 0..dim);
+        }
+        lighter.then_some(port)
+    }
+
+    /// Of the dimensions that are not aligned, from one on, the first in which a port has a shorter queue than the
+    /// dummy queue, which port has the shortest, and how long that is. Ties at random.
+    fn shortest(
+        &mut self,
+        view: &mut RouterView<'_>,
+        to: RouterId,
+        from: usize,
+    ) -> Option<(usize, PortId, u32)> {
+        let (at, router) = (view.router, self.cell(view.router, PortId(0)));
+        let lattice = lattice_of(&*self.topology);
+        let first = (at.0 - self.first.0) as usize * lattice.dims();
+        for dim in lattice.unaligned(at, to).filter(|&dim| dim >= from) {
+            let ports = lattice.ports(dim);
+            look(&mut self.row, view, &ports, self.decided.get(router..));
+            let mut best = Best::none(0);
+            best.offer(view.rng, &self.row, (dim, 0, ports), (1, false));
+            let stays = self.stays[first + dim].saturating_sub(view.now);
+            if let Some(shortest) = best.unless(view.rng, u64::from(stays)) {
+                return Some((dim, best.output.1, shortest as u32));
+            }
+        }
+        None
+    }
+
+    /// The packet has stayed in those of these dimensions that are not aligned.
+    fn stay(&mut self, view: &RouterView<'_>, to: RouterId, dims: Range<usize>) {
+        let lattice = lattice_of(&*self.topology);
+        let first = (view.router.0 - self.first.0) as usize * lattice.dims();
+        for dim in lattice.unaligned(view.router, to).filter(|dim| dims.contains(dim)) {
+            let empty = &mut self.stays[first + dim];
+            *empty = view.now.max(*empty) + u32::from(view.size);
+        }
+    }
+
+    /// Goes on with a detour where its last hop has led: to the next dimension in which it does not stay.
+    fn climb_on(&mut self, view: &mut RouterView<'_>, header: &mut Header) {
+        let (at, to) = (view.router, header.destination);
+        let Some(dim) = lattice_of(&*self.topology).dimension(view.input) else { return };
+        let next = self.shortest(view, to, dim + 1);
+        self.stay(view, to, dim + 1..next.map_or(usize::MAX, |(next, ..)| next));
+        if let Some((dim, port, _)) = next {
+            let lattice = lattice_of(&*self.topology);
+            let intermediate = across(lattice, at, port);
+            if lattice.coordinate(intermediate, dim) != lattice.coordinate(to, dim) {
+                header.set_kind(PathKind::Lgl);
+            }
+            header.remember(Memo::Intermediate(intermediate));
+            header.phase = ValiantPhase::A;
+        }
+    }
+}
+
+fn lattice_of(topology: &dyn Topology) -> &Lattice {
+    let Some(lattice) = topology.lattice() else { unreachable!("checked by `plan`") };
+    lattice
+}
+
+/// Measures the ports of a dimension, with what has been decided on for each port of the router.
+fn look(row: &mut Row, view: &RouterView<'_>, ports: &Range<u16>, decided: Option<&[u32]>) {
+    let lanes = |first, lengths: &mut [u32]| view.queues.lanes(first, VcId(0), lengths);
+    row.look(view.queues, (0, ports.clone()), lanes);
+    if let Some(decided) = decided.filter(|decided| !decided.is_empty()) {
+        row.add(&decided[usize::from(ports.start)..usize::from(ports.end)]);
+    }
+}
+
+/// The router at the other end of a port.
+fn across(lattice: &Lattice, at: RouterId, port: PortId) -> RouterId {
+    let Some((dim, other, _)) = lattice.link(at, port) else { unreachable!("not a host's port") };
+    lattice.moved(at, dim, other)
 }
 
 /// A router to which the shortest path from `at` begins with a port, and that is aligned where `at` and
@@ -162,9 +282,9 @@ fn beyond(
     port: PortId,
     rng: &mut Stream,
 ) -> RouterId {
-    let Some((dim, other, _)) = lattice.link(at, port) else { unreachable!("not a host's port") };
-    let later = lattice.unaligned(at, to).filter(|&later| later > dim);
-    later.fold(lattice.moved(at, dim, other), |router, later| {
+    let dim = lattice.dimension(port);
+    let later = lattice.unaligned(at, to).filter(|&later| Some(later) > dim);
+    later.fold(across(lattice, at, port), |router, later| {
         let drawn = rng.below(lattice.width(later));
         lattice.moved(router, later, drawn)
     })
@@ -173,14 +293,23 @@ fn beyond(
 impl Routing for ClosAd {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         let (at, to) = (view.router, header.destination);
+        let chosen = self.spec.intermediate == Intermediate::Chosen;
+        if chosen && header.intermediate() == Some(at) && at != to {
+            self.climb_on(view, header);
+        }
         let minimal = follow(&*self.topology, &self.ladder, at, header);
         if header.position > 0 {
             return minimal;
         }
-        let hop = match (self.decide(view, minimal, to), self.topology.lattice()) {
-            (Some(port), Some(lattice)) => {
-                let intermediate = beyond(lattice, (at, to), port, view.rng);
-                let topology = &*self.topology;
+        let decided =
+            if chosen { self.climb(view, minimal, to) } else { self.decide(view, minimal, to) };
+        let hop = match decided {
+            Some(port) => {
+                let (topology, lattice) = (&*self.topology, lattice_of(&*self.topology));
+                let intermediate = match self.spec.intermediate {
+                    Intermediate::Drawn => beyond(lattice, (at, to), port, view.rng),
+                    Intermediate::Chosen => across(lattice, at, port),
+                };
                 let hops =
                     topology.distance(at, intermediate) + topology.distance(intermediate, to);
                 // Another order of the dimensions is no detour.
@@ -201,7 +330,7 @@ impl Routing for ClosAd {
     }
 
     fn bytes(&self) -> usize {
-        size_of_val(&*self.decided) + size_of_val(&*self.heads)
+        size_of_val(&*self.decided) + size_of_val(&*self.heads) + size_of_val(&*self.stays)
     }
 
     fn watches(&self) -> Watches {
@@ -219,5 +348,5 @@ impl Routing for ClosAd {
         }
     }
 
-    state! { keep decided, heads; leave topology, ladder, spec, row, first, ports, classes, queues; }
+    state! { keep decided, heads, stays; leave topology, ladder, spec, row, first, ports, classes, queues; }
 }

@@ -366,9 +366,9 @@ fn require_intermediates(fabric: &Fabric, path: &str) -> Result<(), SpecError> {
     if !fabric.topology.policies().is_empty() {
         return Ok(());
     }
-    let message = "this topology has no intermediate routers to choose from";
-    Err(SpecError::new(path, message)
-        .choices(["routing.minimal", "a topology with several routers"]))
+    let tree = fabric.topology.tree().map(|_| "routing.up_oblivious");
+    Err(SpecError::new(path, "this topology has no intermediate routers to choose from")
+        .choices(["routing.minimal", tree.unwrap_or("a topology with several routers")]))
 }
 
 /// Refuses an algorithm that moves in dimensions where there are none.

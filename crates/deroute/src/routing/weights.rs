@@ -212,6 +212,12 @@ impl Best {
         (chosen != u16::MAX).then_some(PortId(chosen))
     }
 
+    /// The weight of the choice, unless something else is lighter, or as light and drawn.
+    pub(super) fn unless(&self, rng: &mut Stream, other: u64) -> Option<u64> {
+        let drawn = other == self.weight && rng.below(self.ties + 1) == 0;
+        self.weight().filter(|&weight| weight <= other && !drawn)
+    }
+
     /// The weight of the choice, if there is one.
     pub(super) fn weight(&self) -> Option<u64> {
         (self.weight != Self::NONE).then_some(self.weight)

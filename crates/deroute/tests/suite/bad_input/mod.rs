@@ -542,6 +542,15 @@ fn traffic_counters() {
             "routing.lian",
             &["no intermediate routers", "routing.minimal"],
         ),
+        (
+            &[
+                ("network.topology", "{ kary_tree = { k = 2, levels = 2 } }"),
+                ("network.links", "{ level1 = { latency = 3, vcs = 2, buffer = 16 } }"),
+                ("routing", "{ valiant = { restricted = true } }"),
+            ],
+            "routing.valiant",
+            &["no intermediate routers", "routing.up_oblivious"],
+        ),
     ];
     check(rows);
 }

@@ -1,5 +1,7 @@
 //! What every entry of the catalogue must do on a fat tree.
 
+use std::collections::BTreeSet;
+
 use deroute::Simulation;
 use deroute::ids::{HostId, PortId, RouterId, VcId};
 use deroute::rng::{Owner, Stream};
@@ -74,6 +76,38 @@ fn wiring_is_consistent() {
                     let (low, high) = (levels.level(router), levels.level(other));
                     assert_eq!(low.abs_diff(high), 1, "{tree}");
                     assert_eq!(usize::from(class) + 1, low.min(high), "{tree}");
+                }
+            }
+        }
+    }
+}
+
+/// Why RVLB (thesis 5.2) in a tree is `up_oblivious`, and ACOR has no longer detours there. Below a switch, every host
+/// is below one child only. So a packet that could turn in a switch, since its destination is below it, and goes on to a
+/// parent comes back through the same switch: the turn-around that RVLB leaves out.
+#[test]
+fn above_a_common_ancestor_there_is_no_other_way_down() {
+    for tree in TREES {
+        let topology = Simulation::build(&support::network(tree)).unwrap().topology();
+        let levels = topology.tree().unwrap();
+        let level = |router| levels.level(router);
+        let mut routers: Vec<_> = (0..topology.routers()).map(RouterId).collect();
+        routers.sort_by_key(|&router| level(router));
+        let mut below: Vec<BTreeSet<HostId>> = vec![BTreeSet::new(); routers.len()];
+        for router in routers {
+            let mut children = BTreeSet::new();
+            for port in (0..topology.radix(router)).map(PortId) {
+                match topology.peer(router, port) {
+                    Peer::Host(host) => _ = below[router.index()].insert(host),
+                    Peer::Router { router: other, .. } if level(other) < level(router) => {
+                        children.insert(other);
+                    }
+                    _ => {}
+                }
+            }
+            for child in children {
+                for host in below[child.index()].clone() {
+                    assert!(below[router.index()].insert(host), "{tree}: {host:?} {router:?}");
                 }
             }
         }

@@ -4,6 +4,7 @@
 //! routers) and what happens in a run (injections, grants) is the engine's.
 
 mod allocator;
+mod clos_ad;
 mod dragonfly;
 mod lattice;
 mod recomputation;
@@ -13,7 +14,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use deroute::ids::{PortId, RouterId, VcId};
+use deroute::ids::{Cycle, PortId, RouterId, VcId};
 use deroute::rng::{Owner, Stream};
 use deroute::routing::{self, Fabric, Header, Hop, Plan, Queues, RouterView, Routing};
 use deroute::spec::Spec;
@@ -54,6 +55,7 @@ struct Network {
     topology: Arc<dyn Topology>,
     agent: Box<dyn Routing>,
     rng: Stream,
+    now: Cycle,
 }
 
 impl Network {
@@ -68,14 +70,14 @@ impl Network {
         let fabric = fabric.take().expect("a fabric");
         let plan = routing::build(&spec.routing, &fabric).unwrap();
         let agent = (plan.agent)(RouterId(0), fabric.topology.routers());
-        Self { topology: fabric.topology, agent, rng: Stream::new(1, Owner::Router(0)) }
+        Self { topology: fabric.topology, agent, rng: Stream::new(1, Owner::Router(0)), now: 0 }
     }
 
-    /// The next hop of a head.
+    /// The next hop of a head, in the cycle `now`.
     fn decide(&mut self, head: &Head, header: &mut Header, queues: &Chosen) -> Hop {
         let &Head { router, input, vc, class, port } = head;
-        let rng = &mut self.rng;
-        let mut view = RouterView { router, input, vc, port, class, now: 0, size: 4, queues, rng };
+        let (now, rng) = (self.now, &mut self.rng);
+        let mut view = RouterView { router, input, vc, port, class, now, size: 4, queues, rng };
         self.agent.route(&mut view, header)
     }
 

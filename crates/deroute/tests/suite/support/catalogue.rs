@@ -218,7 +218,7 @@ pub const LATTICES: [&str; 7] = [
 ];
 
 /// Routings of a lattice.
-pub const LATTICE_ROUTINGS: [&str; 35] = [
+pub const LATTICE_ROUTINGS: [&str; 37] = [
     "{ minimal = {} }",
     "{ valiant = {} }",
     "{ valiant = { restricted = true, recompute = true } }",
@@ -255,6 +255,8 @@ pub const LATTICE_ROUTINGS: [&str; 35] = [
        ugal = { phase_a = { acor = { interval = 50, raise = [2, 5] } } } } }",
     "{ mar_bp = { paused = 'credits', redecide = true } }",
     "{ mar_bp = { paused = 'credits', alternatives = 'minimal' } }",
+    "{ clos_ad = { intermediate = 'chosen' } }",
+    "{ clos_ad = { intermediate = 'chosen', sequential = true, queue = 'port' } }",
 ];
 
 /// Patterns of a lattice; not every lattice has all of them.
