@@ -61,7 +61,8 @@ class Cells:
 
     def data(self) -> dict[str, Any]:
         """For a file."""
-        rows = ([_rounded(x) for x in row] for row in self.measured)
+        # Enough decimals for ranks to be those of what was measured.
+        rows = ([_rounded(x, 4) for x in row] for row in self.measured)
         return {
             "engine": self.engine,
             "day": self.day,
@@ -222,13 +223,13 @@ def _cell(cells: Cells, row: int, column: int) -> str:
 
 
 def _number(value: float) -> str:
-    rounded = _rounded(value)
+    rounded = _rounded(value, 2)
     return "" if rounded is None else str(rounded)
 
 
-def _rounded(value: float) -> float | int | None:
-    """Two decimals, none of a whole number; None of NaN."""
+def _rounded(value: float, decimals: int) -> float | int | None:
+    """No decimals of a whole number; None of NaN."""
     if np.isnan(value):
         return None
-    rounded = round(float(value), 2)
+    rounded = round(float(value), decimals)
     return int(rounded) if rounded.is_integer() else rounded

@@ -6,7 +6,7 @@
 //! minimal path wins ties, and others are broken at random. If a port is chosen that is not on the
 //! minimal path, an intermediate router is drawn whose shortest path uses this port: as the source in
 //! the dimensions before, at random in those after. With sequential allocation, a decision counts the
-//! packets that were decided on before and have yet to be granted.
+//! heads of injection queues that were decided on before and have yet to be granted.
 //!
 //! As first published the intermediate router is chosen instead, a coordinate at a time: in each of these
 //! dimensions in turn, by the router where the packet is then, the port with the shortest queue, or the
@@ -21,14 +21,15 @@
 //! (default `vc`): what `Q` measures. `offset` (default 1 phit): the larger, the fewer detours around short
 //! queues. The hops of a port are those of the longest path through it that may be drawn or chosen.
 //!
-//! A dummy queue has the packets that stayed, as if a port sent them, a phit in a cycle. What travels is not
-//! in it, so that it compares with ports best under `network.sensing = "waiting"`.
+//! A dummy queue has the packets that stayed, from their decision on, as if a port sent them, a phit in a
+//! cycle; a packet that stays in all dimensions takes the minimal path and is in all of them. What travels is
+//! not in it, so that it compares with ports best under `network.sensing = "waiting"`.
 //!
 //! # Deadlock freedom
 //! As Valiant: two VCs.
 //!
 //! # Limits
-//! Congestion that the source router does not see is not avoided. Needs a lattice.
+//! Whether there is a detour depends on congestion that the source router sees. Needs a lattice.
 //!
 //! # Example
 //! ```toml
@@ -59,8 +60,8 @@ use crate::topology::{Lattice, Topology};
 #[serde(deny_unknown_fields, default)]
 pub struct ClosAdSpec {
     /// How a detour gets its intermediate router. Default `drawn`.
-    pub intermediate: Intermediate,
-    /// Every decision sees those that other inputs of the router took before it. Default `false`.
+    pub intermediate: ClosAdIntermediate,
+    /// Every decision sees those on heads of other injection queues before it. Default `false`.
     pub sequential: bool,
     /// What `Q` measures. Default `vc`.
     pub queue: QueueMetric,
@@ -71,7 +72,7 @@ pub struct ClosAdSpec {
 impl Default for ClosAdSpec {
     fn default() -> Self {
         Self {
-            intermediate: Intermediate::Drawn,
+            intermediate: ClosAdIntermediate::Drawn,
             sequential: false,
             queue: QueueMetric::Vc,
             offset: 1,
@@ -82,7 +83,7 @@ impl Default for ClosAdSpec {
 /// How Clos-AD gets the intermediate router of a detour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Intermediate {
+pub enum ClosAdIntermediate {
     /// Drawn by the source router, beyond the port that weighs least (McDonald et al., SC 2019).
     #[default]
     Drawn,
@@ -116,7 +117,7 @@ struct ClosAd {
 pub fn plan(spec: &ClosAdSpec, fabric: &Fabric) -> Result<Plan, SpecError> {
     let lattice = require_lattice(fabric, "routing.clos_ad")?;
     let row = Row::new(lattice, spec.queue);
-    let dims = if spec.intermediate == Intermediate::Chosen { lattice.dims() } else { 0 };
+    let dims = if spec.intermediate == ClosAdIntermediate::Chosen { lattice.dims() } else { 0 };
     let (topology, spec) = (Arc::clone(&fabric.topology), spec.clone());
     let ladder = Ladder::valiant(&*topology, "routing.clos_ad")?;
     let vcs = ladder.needs();
@@ -236,21 +237,22 @@ impl ClosAd {
         }
     }
 
-    /// Goes on with a detour where its last hop has led: to the next dimension in which it does not stay.
-    fn climb_on(&mut self, view: &mut RouterView<'_>, header: &mut Header) {
+    /// Goes on with a detour where its last hop has led: through a port of the next dimension in which it does
+    /// not stay.
+    fn climb_on(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Option<PortId> {
         let (at, to) = (view.router, header.destination);
-        let Some(dim) = lattice_of(&*self.topology).dimension(view.input) else { return };
-        let next = self.shortest(view, to, dim + 1);
-        self.stay(view, to, dim + 1..next.map_or(usize::MAX, |(next, ..)| next));
-        if let Some((dim, port, _)) = next {
-            let lattice = lattice_of(&*self.topology);
-            let intermediate = across(lattice, at, port);
-            if lattice.coordinate(intermediate, dim) != lattice.coordinate(to, dim) {
-                header.set_kind(PathKind::Lgl);
-            }
-            header.remember(Memo::Intermediate(intermediate));
-            header.phase = ValiantPhase::A;
+        let last = lattice_of(&*self.topology).dimension(view.input)?;
+        let next = self.shortest(view, to, last + 1);
+        self.stay(view, to, last + 1..next.map_or(usize::MAX, |(dim, ..)| dim));
+        let (dim, port, _) = next?;
+        let lattice = lattice_of(&*self.topology);
+        let intermediate = across(lattice, at, port);
+        if lattice.coordinate(intermediate, dim) != lattice.coordinate(to, dim) {
+            header.set_kind(PathKind::Lgl);
         }
+        header.remember(Memo::Intermediate(intermediate));
+        header.phase = ValiantPhase::A;
+        Some(port)
     }
 }
 
@@ -293,13 +295,14 @@ fn beyond(
 impl Routing for ClosAd {
     fn route(&mut self, view: &mut RouterView<'_>, header: &mut Header) -> Hop {
         let (at, to) = (view.router, header.destination);
-        let chosen = self.spec.intermediate == Intermediate::Chosen;
-        if chosen && header.intermediate() == Some(at) && at != to {
-            self.climb_on(view, header);
-        }
+        let chosen = self.spec.intermediate == ClosAdIntermediate::Chosen;
+        let onward = match chosen && header.intermediate() == Some(at) && at != to {
+            true => self.climb_on(view, header),
+            false => None,
+        };
         let minimal = follow(&*self.topology, &self.ladder, at, header);
         if header.position > 0 {
-            return minimal;
+            return Hop { port: onward.unwrap_or(minimal.port), ..minimal };
         }
         let decided =
             if chosen { self.climb(view, minimal, to) } else { self.decide(view, minimal, to) };
@@ -307,8 +310,8 @@ impl Routing for ClosAd {
             Some(port) => {
                 let (topology, lattice) = (&*self.topology, lattice_of(&*self.topology));
                 let intermediate = match self.spec.intermediate {
-                    Intermediate::Drawn => beyond(lattice, (at, to), port, view.rng),
-                    Intermediate::Chosen => across(lattice, at, port),
+                    ClosAdIntermediate::Drawn => beyond(lattice, (at, to), port, view.rng),
+                    ClosAdIntermediate::Chosen => across(lattice, at, port),
                 };
                 let hops =
                     topology.distance(at, intermediate) + topology.distance(intermediate, to);

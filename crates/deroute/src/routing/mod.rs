@@ -366,7 +366,7 @@ fn require_intermediates(fabric: &Fabric, path: &str) -> Result<(), SpecError> {
     if !fabric.topology.policies().is_empty() {
         return Ok(());
     }
-    let tree = fabric.topology.tree().map(|_| "routing.up_oblivious");
+    let tree = fabric.topology.tree().map(|_| "routing.up_oblivious and routing.up_adaptive");
     Err(SpecError::new(path, "this topology has no intermediate routers to choose from")
         .choices(["routing.minimal", tree.unwrap_or("a topology with several routers")]))
 }

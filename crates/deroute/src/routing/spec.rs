@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::Algorithm as Routing;
 pub use super::acor::{AcorScope, AcorSequence, AcorSpec, AcorTrigger, Thresholds};
+pub use super::clos_ad::ClosAdIntermediate;
 pub use super::counters::CountMode;
 pub use super::dimwar::DimWarClasses;
 pub use super::lian::Decision;

@@ -82,7 +82,7 @@ fn wiring_is_consistent() {
     }
 }
 
-/// Why RVLB (thesis 5.2) in a tree is `up_oblivious`, and ACOR has no longer detours there. Below a switch, every host
+/// Why RVLB (thesis 5.2) in a tree is `up_oblivious`, and ACOR finds no detour that is longer there. Below a switch, every host
 /// is below one child only. So a packet that could turn in a switch, since its destination is below it, and goes on to a
 /// parent comes back through the same switch: the turn-around that RVLB leaves out.
 #[test]

@@ -126,6 +126,13 @@ fn lattices() -> Vec<Pin> {
         let spec = dress(switched(spec, 4 * r + 1), r);
         pins.push(pin("lattice", &[LATTICES[r % 7], routing], spec));
     }
+    // Decisions in transit need a second dimension.
+    for (r, routing) in LATTICE_ROUTINGS.into_iter().enumerate().skip(35) {
+        let lattice = LATTICES[r % 7 + 5];
+        let mut spec = support::lattice(lattice);
+        spec.routing = value(routing);
+        pins.push(pin("lattice", &[lattice, routing], dress(switched(spec, r), r)));
+    }
     for (l, lattice) in LATTICES.into_iter().enumerate() {
         for (p, pattern) in LATTICE_PATTERNS.into_iter().enumerate().skip(l % 2).step_by(2) {
             let mut spec = support::lattice(lattice);
