@@ -8,9 +8,8 @@ use deroute::Simulation;
 use deroute::spec::{Run, Spec, Traffic, Warmup};
 
 use crate::support::catalogue::{
-    DRAGONFLIES, GRAPH_ROUTINGS, GRAPHS, HOST_PATTERNS, HOTSPOTS, INJECTION_QUEUES, INJECTIONS,
-    LATTICE_PATTERNS, LATTICE_ROUTINGS, LATTICES, PATTERNS, PLAIN_PATTERNS, QUEUINGS, ROUTINGS,
-    SIXTEEN, SIZES, SWITCHES, TREE_ROUTINGS, TREES,
+    DRAGONFLIES, GRAPH_ROUTINGS, GRAPHS, HOTSPOTS, INJECTIONS, LATTICE_PATTERNS, LATTICE_ROUTINGS,
+    LATTICES, PATTERNS, PLAIN_PATTERNS, QUEUINGS, ROUTINGS, SIZES, SWITCHES, TREE_ROUTINGS, TREES,
 };
 use crate::support::{self, value};
 use crate::{equality, workload};
@@ -37,8 +36,8 @@ pub fn all() -> Vec<Pin> {
         probes(),
         transients(),
         warmups(),
-        patterns_of_hosts(),
-        injection_queues(),
+        super::hosts::patterns_of_hosts(),
+        super::hosts::injection_queues(),
         super::round_trips::round_trips(),
     ];
     families.into_iter().flatten().collect()
@@ -55,7 +54,7 @@ pub(super) fn pin(family: &str, parts: &[&str], spec: Spec) -> Pin {
 }
 
 /// Sizes, loads, queues and checks that differ from one number to the next.
-fn dress(mut spec: Spec, n: usize) -> Spec {
+pub(super) fn dress(mut spec: Spec, n: usize) -> Spec {
     spec.traffic.packet_size = value(SIZES[n % 6]);
     spec.traffic.injection = value(INJECTIONS[n / 2 % 4]);
     spec.traffic.load = [0.3, 0.6, 0.97][n % 3];
@@ -77,12 +76,12 @@ fn dress(mut spec: Spec, n: usize) -> Spec {
 }
 
 /// A switch of the first 21 of the catalogue that the routing of the spec bears.
-fn switched(mut spec: Spec, n: usize) -> Spec {
+pub(super) fn switched(mut spec: Spec, n: usize) -> Spec {
     spec.network.switch = value(SWITCHES[n % 21]);
     if support::routes_too_early(&spec) { switched(spec, n + 1) } else { spec }
 }
 
-fn dragonfly(n: usize) -> Spec {
+pub(super) fn dragonfly(n: usize) -> Spec {
     support::network(&format!("{{ dragonfly = {} }}", DRAGONFLIES[n % 10]))
 }
 
@@ -378,30 +377,4 @@ fn warmups() -> Vec<Pin> {
         }
     }
     pins
-}
-
-fn patterns_of_hosts() -> Vec<Pin> {
-    let patterned = |(p, pattern): (usize, &str)| {
-        let lattice = pattern.contains("coordinates");
-        let topology = SIXTEEN[if lattice { 3 } else { p % 6 }];
-        let mut spec = support::network(topology);
-        spec.traffic.pattern = value(pattern);
-        let mut spec = dress(switched(spec, 2 * p), p);
-        spec.run.measure = 1_000.into();
-        let name: String = pattern.chars().take(100).collect();
-        pin("pattern of hosts", &[topology, &name], spec)
-    };
-    HOST_PATTERNS.into_iter().enumerate().map(patterned).collect()
-}
-
-fn injection_queues() -> Vec<Pin> {
-    let several = |n: usize| {
-        let queues = INJECTION_QUEUES[n % 2];
-        let mut spec = dragonfly(n % 7);
-        spec.routing = value(ROUTINGS[(5 * n + 3) % 38]);
-        let mut spec = dress(switched(spec, n), n);
-        spec.network.nic.queues = Some(value(queues));
-        pin("injection queues", &[queues, ROUTINGS[(5 * n + 3) % 38]], spec)
-    };
-    (0..8).map(several).collect()
 }
