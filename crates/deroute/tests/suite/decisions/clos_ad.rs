@@ -85,8 +85,8 @@ impl Walks {
         let straight = |link: &&Link| coordinates(link.to)[link.dim] == coordinates(to)[link.dim];
         let links: Vec<_> = links.iter().filter(straight).collect();
         let first = links.iter().map(|link| link.dim).min();
-        let parallel = links.iter().filter(|link| Some(link.dim) == first);
-        **parallel.skip((to.0 % self.trunk) as usize).next().unwrap()
+        let mut parallel = links.iter().filter(|link| Some(link.dim) == first);
+        **parallel.nth((to.0 % self.trunk) as usize).unwrap()
     }
 
     /// The link of a packet at its source, and whether it begins a detour.
