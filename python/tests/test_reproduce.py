@@ -14,6 +14,7 @@ import pytest
 import synthetic
 from deroute import cost
 from deroute.analysis import Estimate
+from deroute.experiment import Experiment
 from deroute.figures import Study
 from deroute.reproduce import Paper, PaperError, find, read_paper, reproduce_item
 from deroute.reproduce.engine import BuiltEngine
@@ -163,6 +164,45 @@ def test_a_length_of_ones_own_replaces_a_precision(tmp_path: Path) -> None:
     own = 'load = [0.1], set = { "run.measure" = 200 }'
     (tmp_path / "one.toml").write_text(ITEM.replace("load = [0.1, 0.5] }", f"{own} }}"))
     assert base()["run"] == {"measure": 200}
+
+
+BOTH = """
+[scale.claims]
+points = "quick"
+runs = "paper"
+[scale.paper]
+seeds = [5]
+set = { "run.warmup" = 1000, "run.measure" = 2000 }
+"""
+
+
+def test_a_scale_with_the_points_of_one_and_the_runs_of_another(tmp_path: Path) -> None:
+    (tmp_path / "paper.toml").write_text(PAPER + BOTH)
+    quick = 'scale.quick = { load = [0.1, 0.5], seeds = [9], set = { "run.warmup" = 1 } }'
+    own = 'scale.paper = { routing = ["MIN"], set = { "run.measure" = 3000 } }'
+    item = ITEM.replace("scale.quick = { load = [0.1, 0.5] }", f"{quick}\n{own}")
+    (tmp_path / "one.toml").write_text(item)
+    paper = read_paper(tmp_path)
+    document = documents(paper, paper.items[0], "claims")["curve"]
+    assert document["base"]["run"] == {"warmup": 1000, "measure": 3000}
+    axes = {axis["name"]: axis["values"] for axis in document["axis"]}
+    assert (axes["load"], axes["seed"]) == ([0.1, 0.5], [5])
+    assert [each["label"] for each in axes["routing"]] == ["MIN"]
+    # Every point is one of those whose runs it has.
+    whole = documents(paper, paper.items[0], "paper")["curve"]
+    points = [
+        {point.key for point in Experiment.from_document(each).points} for each in (document, whole)
+    ]
+    assert points[0] < points[1]
+
+
+@pytest.mark.parametrize(
+    "scale", ["points = 'quick'", "runs = 'paper'", "points = 'quick'\nruns = 'claims'"]
+)
+def test_a_scale_without_runs_is_refused(tmp_path: Path, scale: str) -> None:
+    (tmp_path / "paper.toml").write_text(f"{PAPER}[scale.claims]\n{scale}\n")
+    with pytest.raises(PaperError, match=r"scale\.claims: needs `seeds`"):
+        read_paper(tmp_path)
 
 
 def test_claims_are_reproduced_differ_or_stay_open(paper: Paper) -> None:

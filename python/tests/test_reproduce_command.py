@@ -317,13 +317,33 @@ def test_the_scale_that_stands_later_counts(
     assert rows("small", "--scale", "quick")["an-eighth"][3] == "quick"
 
 
+def test_scales_with_the_same_runs_share_their_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = write("0.11")
+    claims = '[scale.claims]\npoints = "quick"\nruns = "paper"\n'
+    paper = '[scale.paper]\nseeds = [2]\nset = { "run.warmup" = 2000, "run.measure" = 5000 }\n'
+    (folder / "paper.toml").write_text(SMALL + claims + paper)
+    item = folder / "3.2-bound.toml"
+    thinned = "axes = { load = [0.05, 0.4] }\nscale.quick = { load = [0.4] }"
+    item.write_text(item.read_text().replace("axes = { load = [0.05, 0.4] }", thinned))
+    output = call("small", "3.2-bound", "--jobs", "1", "--scale", "claims")
+    assert "1/1 points" in output
+    assert rows("small")["an-eighth"][3] == "claims"
+    output = call("small", "3.2-bound", "--jobs", "1", "--scale", "paper")
+    assert "1 of 2 points were done before" in output
+    assert rows("small")["an-eighth"][3] == "paper"
+    assert [each.name for each in Path("runs/reproduce/small").iterdir()] == ["paper"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ([], ["PAPER", "--status", "thesis"]),
         (["--status", "--chapter", "3"], ["PAPER"]),
         (["--status", "--tables", "page.md"], ["PAPER", "whose tables?", "thesis"]),
-        (["thesis", "--status", "--scale", "huge"], ["huge", "quick, paper"]),
+        (["thesis", "--status", "--scale", "huge"], ["huge", "quick, claims, paper"]),
         (["thesis", "9-99"], ["9-99", "3.2-bounds"]),
     ],
 )

@@ -79,7 +79,10 @@ def reproduce(
     chapter: Annotated[str, typer.Option(help="Chapters, as in 2,3; default: all.")] = "",
     scale: Annotated[
         str | None,
-        typer.Option(help="How thoroughly: quick (default) or paper; with --status only this one."),
+        typer.Option(
+            help="How thoroughly: quick (default), paper, or, of some papers, claims: what claims"
+            " look at, measured as in paper. With --status only this one."
+        ),
     ] = None,
     show_status: Status = False,
     only_plan: Plan = False,
@@ -102,6 +105,7 @@ def reproduce(
     Ends with exit code 1 if a claim differs and no finding explains it.
 
     - `deroute reproduce thesis --chapter 2,3`
+    - `deroute reproduce thesis 6.3-policies --scale claims`
     - `deroute reproduce thesis 6.3-policies --scale paper`
     - `deroute reproduce thesis 5-7`
     - `deroute reproduce thesis --scale paper --plan`
@@ -248,7 +252,8 @@ def _write(file: Path, text: str) -> None:
 
 
 def _default_directory(paper: Paper, scale: str) -> Path:
-    return Path("runs") / "reproduce" / paper.name / scale
+    # Scales with the same runs share their results.
+    return Path("runs") / "reproduce" / paper.name / paper.runs_of(scale)
 
 
 def _chapters(text: str) -> list[int]:

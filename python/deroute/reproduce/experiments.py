@@ -3,7 +3,8 @@
 An item writes only what is its own: `axes` (labels of named values, or plain numbers), settings on
 top of the paper's base in `set`, paths to leave out in `unset`, and figures. The scale adds run
 lengths and seeds; an experiment's own `scale` may thin out an axis, and its `seeds` and `set` there
-have the last word: where it says how long to measure, no precision ends its runs.
+have the last word: where it says how long to measure, no precision ends its runs. A scale may be
+made of two others: with the points of one (`points`) and the runs of the other (`runs`).
 """
 
 from __future__ import annotations
@@ -39,18 +40,18 @@ def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) ->
     for key in table:
         if key not in _KEYS:
             raise PaperError(f"{name}: unknown key {key!r}; known: {', '.join(_KEYS)}")
-    size = paper.scales[scale]
+    size = paper.scales[paper.runs_of(scale)]
     base = copy.deepcopy(dict(table.get("base", paper.base)))
-    own = dict(table.get("scale", {}).get(scale, {}))
-    seeds = own.pop("seeds", size["seeds"])
-    last = own.pop("set", {})
+    thinned = _own(table, paper.scales[scale].get("points", scale))
+    own = _own(table, paper.runs_of(scale))
+    axes = table["axes"] | _axes(thinned) | _axes(own)
+    last = own.get("set", {})
     usual = {key: value for key, value in size["set"].items() if not _replaced(key, last)}
     for path, value in {**table.get("set", {}), **usual, **last}.items():
         assign(base, path, value)
     for path in table.get("unset", ()):
         *above, last = path.split(".")
         reduce(lambda tree, step: tree[step], above, base).pop(last)
-    axes = dict(table["axes"]) | own
     compared = {"reference": table["reference"]} if "reference" in table else {}
     document = compared | {
         "name": name,
@@ -58,13 +59,23 @@ def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) ->
         "base": base,
         "axis": [
             *(_axis(paper, name, axis, labels) for axis, labels in axes.items()),
-            {"name": "seed", "path": "run.seed", "values": list(seeds)},
+            {"name": "seed", "path": "run.seed", "values": list(own.get("seeds", size["seeds"]))},
         ],
         "skip": list(table.get("skip", ())),
         "figure": list(table.get("figure", ())),
     }
     read_references(document, paper.folder / f"{item.name}.toml", None)
     return document
+
+
+def _own(table: Mapping[str, Any], scale: str) -> Mapping[str, Any]:
+    """What an experiment says of a scale."""
+    own: Mapping[str, Any] = table.get("scale", {}).get(scale, {})
+    return own
+
+
+def _axes(own: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: labels for key, labels in own.items() if key not in ("seeds", "set")}
 
 
 def _replaced(path: str, by: Mapping[str, Any]) -> bool:

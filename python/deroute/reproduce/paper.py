@@ -129,6 +129,10 @@ class Paper:
             choices = ", ".join(self.scales)
             raise PaperError(f"{self.name} has no scale {scale!r}; choose from: {choices}")
 
+    def runs_of(self, scale: str) -> str:
+        """The scale that has the seeds and settings of a scale: itself, or the one it names."""
+        return str(self.scales[scale].get("runs", scale))
+
     def select(self, item: str | None, chapters: Sequence[int]) -> list[Item]:
         """Items of these chapters (all if none is named), or those with this name or figure."""
         if item is not None:
@@ -170,6 +174,13 @@ def read_paper(folder: Path) -> Paper:
     """Read a paper's folder and check the form of every item."""
     shared = _load(folder / PAPER_FILE)
     items = [_read_item(path) for path in sorted(folder.glob("*.toml")) if path.name != PAPER_FILE]
+    for name, scale in shared.get("scale", {}).items():
+        for key in ("points", "runs"):
+            if "seeds" not in shared["scale"].get(scale.get(key, name), {}):
+                raise PaperError(
+                    f"{folder / PAPER_FILE}: scale.{name}: needs `seeds` and `set`, or `points` and"
+                    " `runs` with the names of scales that have them"
+                )
     seen: dict[str, str] = {}
     for item in items:
         for claim in item.claims:

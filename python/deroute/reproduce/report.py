@@ -42,7 +42,8 @@ HEAD = (
 MEASURED = (
     "Measured: mean ± 95% confidence interval, over the seeds (Student's t) or, of a single run,\n"
     "within it; without an interval the value is exact, or a single run tells none.\n"
-    "A semicolon separates checks."
+    "A semicolon separates checks. Scale `paper` runs as long as the paper says, for every point of\n"
+    "its figures; `claims` runs as long for the points that claims look at; `quick` is shorter."
 )
 
 
@@ -141,7 +142,7 @@ def markdown(engine: str, papers: Sequence[PaperReport]) -> str:
 def tables_page(engine: str, paper: Paper, scale: str, reports: Sequence[ItemReport]) -> str:
     """All tables of published and measured cells as a page of Markdown."""
     sections = [cells.markdown(each) for report in reports for each in report.tables]
-    settings = paper.scales[scale].get("set", {})
+    settings = paper.scales[paper.runs_of(scale)].get("set", {})
     values = ", ".join(f"`{path}` = `{json.dumps(value)}`" for path, value in settings.items())
     lead = f"Written by Deroute {engine}, scale `{scale}`{f': {values}' if values else ''}."
     return "\n".join([f"# Tables: {paper.title}", "", lead, "", *sections])
