@@ -42,8 +42,8 @@ HEAD = (
 MEASURED = (
     "Measured: mean ± 95% confidence interval, over the seeds (Student's t) or, of a single run,\n"
     "within it; without an interval the value is exact, or a single run tells none.\n"
-    "A semicolon separates checks. Scale `paper` runs as long as the paper says, for every point of\n"
-    "its figures; `claims` runs as long for the points that claims look at; `quick` is shorter."
+    "A semicolon separates checks. Scale `paper` has the runs that a paper asks for, for all\n"
+    "points of its figures; `claims` has them for what claims look at; `quick` has shorter ones."
 )
 
 
