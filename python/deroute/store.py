@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -188,9 +188,17 @@ class Store:
 
     def records(self) -> Iterator[Record]:
         """Every finished point with its arrays as they are kept, the oldest first."""
-        query = f"SELECT {', '.join(Record.__slots__)} FROM points ORDER BY rowid"
+        yield from self._records("ORDER BY rowid")
+
+    def records_of(self, keys: Iterable[str], engine: str) -> Iterator[Record]:
+        """Those of these keys that this version of the engine has finished."""
+        for key in keys:
+            yield from self._records("WHERE key = ? AND engine = ?", key, engine)
+
+    def _records(self, which: str, *values: str) -> Iterator[Record]:
+        query = f"SELECT {', '.join(Record.__slots__)} FROM points {which}"
         with explained(self.file):
-            for row in self._connection.execute(query):
+            for row in self._connection.execute(query, values):
                 yield Record(*row)
 
     def add(self, record: Record) -> None:

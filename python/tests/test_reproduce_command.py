@@ -337,6 +337,25 @@ def test_scales_with_the_same_runs_share_their_results(
     assert [each.name for each in Path("runs/reproduce/small").iterdir()] == ["paper"]
 
 
+def test_what_experiments_have_in_common_is_simulated_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    item = write("0.11") / "3.2-bound.toml"
+    second = BOUND[BOUND.index("[[experiment]]") : BOUND.index("[[claim]]")]
+    more = second.replace('"bound"', '"more"').replace("0.05, 0.4", "0.1, 0.4")
+    item.write_text(item.read_text().replace("[[claim]]", f"{more}[[claim]]", 1))
+
+    def left() -> list[str]:
+        lines = [line.split() for line in call("small", "3.2-bound", "--plan").splitlines()]
+        return [line[2] for line in lines if line and line[0] in ("3.2-bound.more", "all")]
+
+    assert left() == ["1", "3"]
+    output = call("small", "3.2-bound", "--jobs", "1")
+    assert "3.2-bound.more: 1 of 2 points are those of 3.2-bound.bound" in output
+    assert left() == ["0", "0"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

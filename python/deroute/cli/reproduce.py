@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from deroute import _engine, plan
+from deroute import _engine, plan, runner
 from deroute import reproduce as papers
 from deroute.cli import app
 from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Slurm, Threads, simulate
@@ -25,7 +25,7 @@ from deroute.figures import Study
 from deroute.frame import load_results
 from deroute.machine import cores
 from deroute.report import claims
-from deroute.reproduce import Item, ItemReport, Paper, PaperError, budget, status
+from deroute.reproduce import Item, ItemReport, Paper, PaperError, budget, sharing, status
 from deroute.reproduce.cells import Cells
 from deroute.reproduce.engine import BuiltEngine
 from deroute.reproduce.experiments import documents, experiment_name
@@ -158,11 +158,11 @@ def _run_items(
 def _plan(paper: Paper, items: Sequence[Item], scale: str, where: Path) -> None:
     """Say what the experiments of these items take."""
     wanted = [each for item in items for each in documents(paper, item, scale).values()]
-    found = []
+    found, counted = [], set[str]()
     with app.err().status("Trying some points of each experiment") as status_line:
         for number, document in enumerate(wanted, 1):
             status_line.update(f"{document['name']}: {number} of {len(wanted)}")
-            found.append(budget.budget(document, where))
+            found.append(budget.budget(document, where, counted))
     app.out().print(budget.table(found))
     hours = sum(each.cpu_seconds for each in found) / 3600
     print(f"about {hours:,.2f} CPU hours, {hours / cores():,.2f} h on the {cores()} cores here")
@@ -279,6 +279,11 @@ def _run(
     """Run what is missing of an experiment document, and draw its figures."""
     checked = plan.check_experiment(Experiment.from_document(document))
     directory = where / checked.experiment.name
+    missing = {point.key for point in runner.unfinished(checked.runs, directory)}
+    if found := sharing.copied(checked.experiment, missing, directory):
+        names = ", ".join(sorted({place.name for place in found.values()}))
+        share = f"{len(found)} of {len(checked.runs)} points"
+        app.err().print(f"{checked.experiment.name}: {share} are those of {names}")
     report = simulate(checked, directory, place)
     for failure in report.failed:
         app.err().print(f"[bold red]failed:[/] {escape(f'{failure.point}: {failure.message}')}")

@@ -12,6 +12,7 @@ from rich.table import Table
 from deroute import cost, plan, runner
 from deroute.experiment import Experiment
 from deroute.machine import cores
+from deroute.reproduce import sharing
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +32,18 @@ class Budget:
     worst_bytes: int | None
 
 
-def budget(document: Mapping[str, Any], directory: Path) -> Budget:
-    """Check an experiment of a paper, and try a few of the points that are left for a second."""
+def budget(document: Mapping[str, Any], directory: Path, counted: set[str]) -> Budget:
+    """Check an experiment of a paper, and try a few of the points that are left for a second.
+
+    Those that other experiments have finished are not left, nor are those that have been counted
+    before; the others are `counted`, too, then.
+    """
     checked = plan.check_experiment(Experiment.from_document(document))
-    left = runner.unfinished(checked.runs, directory / checked.experiment.name)
+    own = directory / checked.experiment.name
+    left = [each for each in runner.unfinished(checked.runs, own) if each.key not in counted]
+    elsewhere = sharing.finished({point.key for point in left}, own)
+    left = [point for point in left if point.key not in elsewhere]
+    counted |= {point.key for point in left}
     synthetic = [point for point in left if "workload" not in point.spec]
     return Budget(
         name=checked.experiment.name,
