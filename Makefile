@@ -41,7 +41,7 @@ test-rust:
 	cargo test --workspace --locked --quiet
 
 test-python: $(VENV)/developed
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist worksteal
 
 test-walkthrough: # What CONTRIBUTING says, done.
 	$(PYTHON) tools/walkthrough.py
