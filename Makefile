@@ -37,8 +37,10 @@ lint: $(VENV)/developed
 	$(BIN)/mypy
 	$(MAKE) generated
 
+# `make test-walkthrough` builds the example.
 test-rust:
-	cargo test --workspace --locked --quiet
+	cargo test --workspace --locked --quiet --lib --tests
+	cargo test --workspace --locked --quiet --doc
 
 test-python: $(VENV)/developed
 	$(BIN)/pytest --numprocesses auto --dist worksteal

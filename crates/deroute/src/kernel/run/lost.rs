@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
+use super::run;
+use crate::kernel::machines::Ethernet;
 use crate::kernel::{RunError, RunOptions, Simulation};
 
 /// Two ranks with many short messages: what they do is in a temporary file.
@@ -36,13 +38,15 @@ fn simulation() -> Simulation {
 #[test]
 fn a_run_says_that_its_trace_is_lost() {
     for looks in [0, 1, 3] {
-        let simulation = simulation();
-        let jobs = simulation.model.jobs.as_ref().expect("a workload");
+        let Simulation { spec, model } = simulation();
+        let jobs = model.jobs.as_ref().expect("a workload");
         let mut left = looks;
         if looks == 0 {
             jobs.jobs[0].program.lose();
         }
-        let result = simulation.run(&RunOptions::default(), &mut |_| {
+        // One machine is compiled for these tests, that of `super::expiry`.
+        let what = (&spec, &model, None);
+        let result = run::<Ethernet>(what, &RunOptions::default(), &mut |_| {
             left -= 1;
             if left == 0 {
                 jobs.jobs[0].program.lose();

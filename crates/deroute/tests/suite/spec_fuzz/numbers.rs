@@ -114,7 +114,11 @@ fn geometries() {
         let mut spec = support::dragonfly(p, a, h);
         (support::wiring(&mut spec).groups, support::wiring(&mut spec).trunk) = (groups, trunk);
         match Simulation::build(&spec) {
-            Ok(_) => assert!(fits, "{p}, {a}, {h}, {groups:?}, {trunk} was built"),
+            Ok(simulation) => {
+                assert!(fits, "{p}, {a}, {h}, {groups:?}, {trunk} was built");
+                let footprint = simulation.footprint();
+                assert!(footprint.fixed_bytes <= footprint.worst_bytes);
+            }
             Err(error) => {
                 assert!(!fits, "{p}, {a}, {h}, {groups:?}, {trunk}: {error}");
                 assert!(error.path.starts_with("network.topology.dragonfly."), "{error}");
