@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 
 import synthetic
 from deroute import cost
-from deroute.analysis import Estimate
 from deroute.experiment import Experiment
 from deroute.figures import Study
 from deroute.reproduce import Paper, PaperError, find, read_paper, reproduce_item
@@ -21,9 +19,8 @@ from deroute.reproduce.engine import BuiltEngine
 from deroute.reproduce.evidence import Evidence
 from deroute.reproduce.experiments import documents
 from deroute.reproduce.measures import call
-from deroute.reproduce.paper import Check
 from deroute.reproduce.report import markdown, summary
-from deroute.reproduce.verdict import DIFFERS, NOT_SETTLED, REPRODUCED, TESTED, compare, judge
+from deroute.reproduce.verdict import DIFFERS, NOT_SETTLED, REPRODUCED, TESTED, judge
 from dragonfly import FakeEngine
 
 ROOT = Path(__file__).parents[2] / "reproduce"
@@ -255,26 +252,6 @@ def test_evidence_needs_a_finding(tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text(ITEM.partition('[[claim]]\nid = "later"')[0] + basis)
     with pytest.raises(PaperError, match="evidence belongs to a `finding`"):
         read_paper(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("value", "verdict"),
-    [
-        (Estimate(0.5, 0.1), REPRODUCED),
-        (Estimate(0.62, 0.03), NOT_SETTLED),
-        (Estimate(0.62, 0.01), DIFFERS),
-        (Estimate(0.62, math.nan), DIFFERS),
-    ],
-)
-def test_a_difference_needs_the_whole_interval(value: Estimate, verdict: str) -> None:
-    assert compare(Check("accepted", {}, at_least=0.4, at_most=0.6), [value])[0] == verdict
-
-
-def test_equality_compares_every_value() -> None:
-    check = Check("owners", {}, equals=[1, 2])
-    assert compare(check, [Estimate(1.0), Estimate(2.0)]) == (REPRODUCED, "")
-    assert compare(check, [Estimate(1.0)])[0] == DIFFERS
-    assert compare(check, [Estimate(1.0), Estimate(3.0)])[0] == DIFFERS
 
 
 def test_missing_points_leave_a_claim_open(paper: Paper) -> None:

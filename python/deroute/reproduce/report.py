@@ -42,6 +42,8 @@ HEAD = (
 MEASURED = (
     "Measured: mean ± 95% confidence interval, over the seeds (Student's t) or, of a single run,\n"
     "within it; without an interval the value is exact, or a single run tells none.\n"
+    "A claim is reproduced if whole intervals are where it holds, and differs if one is where it\n"
+    "does not; an interval that is in both settles nothing.\n"
     "A semicolon separates checks. Scale `paper` has the runs that a paper asks for, for all\n"
     "points of its figures; `claims` has them for what claims look at; `quick` has shorter ones."
 )

@@ -68,13 +68,16 @@ def judge(claim: Claim, evidence: Evidence) -> Judgement:
     verdict, measured, reason = _settle(claim.checks, evidence)
     if verdict != DIFFERS or claim.finding is None:
         return Judgement(claim, verdict, measured, reason)
-    holds, numbers, doubt = _settle(claim.evidence, evidence)
+    # Not whole intervals: a finding says what was measured, and stands as long as that is measured.
+    holds, numbers, doubt = _settle(claim.evidence, evidence, whole=False)
     if holds != REPRODUCED:
         return Judgement(claim, verdict, measured, f"{reason}; the finding does not hold: {doubt}")
     return Judgement(claim, verdict, measured, reason, evidence=numbers, explained=True)
 
 
-def _settle(checks: Sequence[Check], evidence: Evidence) -> tuple[str, tuple[str, ...], str]:
+def _settle(
+    checks: Sequence[Check], evidence: Evidence, *, whole: bool = True
+) -> tuple[str, tuple[str, ...], str]:
     """Overall verdict, what was measured for each check, and why."""
     verdicts, measured, reasons = [REPRODUCED], [], []
     for check in checks:
@@ -83,7 +86,7 @@ def _settle(checks: Sequence[Check], evidence: Evidence) -> tuple[str, tuple[str
         except (NotSettledError, AnalysisError) as missing:
             verdict, text, reason = NOT_SETTLED, "-", str(missing)
         else:
-            verdict, reason = compare(check, values)
+            verdict, reason = compare(check, values, whole=whole)
             text = describe(values)
         verdicts.append(verdict)
         measured.append(text)
@@ -93,11 +96,16 @@ def _settle(checks: Sequence[Check], evidence: Evidence) -> tuple[str, tuple[str
     return min(verdicts, key=order.index), tuple(measured), "; ".join(reasons)
 
 
-def compare(check: Check, values: Sequence[Estimate]) -> tuple[str, str]:
-    """Verdict of one check. A mean outside the range differs only if its whole interval does."""
+def compare(check: Check, values: Sequence[Estimate], *, whole: bool = True) -> tuple[str, str]:
+    """Verdict of one check, by the 95% confidence intervals of what was measured.
+
+    Outside the range a value differs, within it the claim is reproduced, and an interval that is in
+    both settles nothing; with `whole` false, a mean within the range is enough.
+    """
     if check.equals is not None:
         if len(values) != len(check.equals):
             return DIFFERS, f"{len(values)} values instead of {len(check.equals)}"
+        whole = False  # An interval never lies within a single value.
         ranges = [(float(value), float(value)) for value in check.equals]
     else:
         low = -math.inf if check.at_least is None else check.at_least
@@ -107,12 +115,19 @@ def compare(check: Check, values: Sequence[Estimate]) -> tuple[str, str]:
     for value, (low, high) in zip(values, ranges, strict=True):
         half = 0.0 if math.isnan(value.ci95) else value.ci95
         slack = 1e-9 * max(abs(value.mean), 1.0)
-        if low - slack <= value.mean <= high + slack:
+        least, most = value.mean - half, value.mean + half
+        if low - slack <= least and most <= high + slack:
             continue
-        expected = f"{value} is not {_range_text(low, high)}"
-        if value.mean + half < low - slack or value.mean - half > high + slack:
-            return DIFFERS, expected
-        verdict, reason = NOT_SETTLED, f"{expected}, but its confidence interval reaches it"
+        expected = _range_text(low, high)
+        if most < low - slack or least > high + slack:
+            return DIFFERS, f"{value} is not {expected}"
+        if not low - slack <= value.mean <= high + slack:
+            told = f"{value} is not {expected}, but its confidence interval reaches it"
+        elif whole:
+            told = f"{value} is {expected}, but its confidence interval is not"
+        else:
+            continue
+        verdict, reason = NOT_SETTLED, told
     return verdict, reason
 
 

@@ -115,9 +115,10 @@ def latency_over_best(
     along: str = "load",
     labels: Sequence[Any] = (),
 ) -> list[Estimate]:
-    """Latency over the lowest of those of `best_of` on an axis, at labels of the axis `along`.
+    """Latency over the lowest of the others of `best_of` on an axis, at labels of the axis `along`.
 
-    Saturated points have no latency: they are no candidates, and an error where asked for.
+    Saturated points have no latency: they are no candidates, and an error where asked for. Of a
+    point that is in `best_of` itself it is 1 where no other one has a latency.
     """
     frame = evidence.of(of).frame
     ratios = []
@@ -125,14 +126,19 @@ def latency_over_best(
         mine = analysis.mean_latency(analysis.where(frame, {**where, along: label}))
         others = []
         for candidate in best_of:
+            if candidate == where.get(axis):
+                continue
             try:
                 point = analysis.where(frame, {**where, along: label, axis: candidate})
                 others.append(analysis.mean_latency(point))
             except AnalysisError:
                 continue
-        if not others:
+        if others:
+            ratios.append(analysis.ratio(mine, min(others, key=lambda each: each.mean)))
+        elif where.get(axis) in best_of:
+            ratios.append(Estimate(1.0))
+        else:
             raise NotSettledError(f"all of {list(best_of)} are saturated at {along} = {label}")
-        ratios.append(analysis.ratio(mine, min(others, key=lambda each: each.mean)))
     return ratios
 
 

@@ -32,10 +32,8 @@ def accepted(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
 
 
 def accepted_ratio(evidence: Evidence, of: str, where: Labels, over: Labels) -> list[Estimate]:
-    """Accepted load of one point over that of another."""
-    runs = evidence.of(of)
-    above, below = (analysis.accepted_load(_rows(runs, labels)) for labels in (where, over))
-    return [analysis.ratio(above, below)]
+    """Accepted load of one point over that of another, as `scalar_ratio`."""
+    return scalar_ratio(evidence, of, where, over, "load.accepted")
 
 
 def accepted_along(evidence: Evidence, of: str, where: Labels, axis: str) -> list[Estimate]:
@@ -121,9 +119,15 @@ def scalar(evidence: Evidence, of: str, where: Labels, column: str) -> list[Esti
 def scalar_ratio(
     evidence: Evidence, of: str, where: Labels, over: Labels, column: str
 ) -> list[Estimate]:
-    """A column of the result frame over the same of another point."""
-    mine, other = (scalar(evidence, of, labels, column)[0] for labels in (where, over))
-    return [analysis.ratio(mine, other)]
+    """A column of the result frame over the same of another point.
+
+    Points with the same seeds, several of them, are compared seed by seed.
+    """
+    mine, other = (_rows(evidence.of(of), labels).sort("seed") for labels in (where, over))
+    if mine.height > 1 and mine["seed"].equals(other["seed"]):
+        return [analysis.estimate((mine[column] / other[column]).to_numpy())]
+    above, below = (scalar(evidence, of, labels, column)[0] for labels in (where, over))
+    return [analysis.ratio(above, below)]
 
 
 def packet_phits(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
