@@ -38,7 +38,7 @@ fn endure(spec: &Spec) -> Result<(), TestCaseError> {
         Ok(simulation) => {
             let topology = simulation.topology();
             if u64::from(topology.routers()) * u64::from(topology.radix(RouterId(0))) > MANY {
-                return Ok(()); // The same.
+                return Ok(()); // Possible, but slow, too.
             }
             let footprint = simulation.footprint();
             prop_assert!(footprint.fixed_bytes <= footprint.worst_bytes);
