@@ -37,10 +37,12 @@ lint: $(VENV)/developed
 	$(BIN)/mypy
 	$(MAKE) generated
 
-# Not the bindings, whose tests are in Python, nor the example, which `make test-walkthrough` builds.
+# Not the bindings, whose tests are in Python, nor the example, which `make test-walkthrough` builds. Unit tests are
+# quick: to optimise what they test would take longer.
 test-rust:
-	cargo test --workspace --exclude deroute-py --locked --quiet --lib --tests
-	cargo test --workspace --exclude deroute-py --locked --quiet --doc
+	cargo test --config profile.dev.package.deroute.opt-level=0 --package deroute --locked --quiet --lib
+	cargo test --package deroute --locked --quiet --test '*'
+	cargo test --package deroute --locked --quiet --doc
 
 test-python: $(VENV)/developed
 	$(BIN)/pytest --numprocesses auto --dist worksteal
