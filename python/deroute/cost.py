@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import Any
 
 from deroute import _engine
@@ -76,7 +75,7 @@ def _gigabytes(size: int) -> str:
 def estimate_seconds(points: Sequence[Point], weights: Mapping[str, float], jobs: int) -> float:
     """Seconds that the points will take, from running a few of them for a second each.
 
-    The probe starts from an empty network, so it is a little optimistic.
+    The probe starts from an empty network, so it is optimistic beyond saturation.
     """
     cpu, longest = probe_seconds(points, weights, jobs)
     return max(cpu / jobs, longest)
@@ -102,20 +101,28 @@ class _Enough(Exception):
 
 
 def _probe(point: Point) -> float:
-    """Seconds of a core that a point takes, extrapolated, whatever else the machine does."""
+    """Seconds of a core that a point takes, extrapolated, whatever else the machine does.
+
+    By the pace of the second half of the probe: the first has the least to do, and cold caches.
+    """
     begin, busy = time.perf_counter(), time.thread_time()
-    fraction = 1.0
+    halfway = last = (0.0, 0.0)
 
     def watch(cycle: int, of: int) -> None:
-        nonlocal fraction
-        fraction = cycle / of
-        if time.perf_counter() - begin > _PROBE_SECONDS:
+        nonlocal halfway, last
+        last = (time.thread_time() - busy, cycle / of)
+        elapsed = time.perf_counter() - begin
+        if elapsed < _PROBE_SECONDS / 2:
+            halfway = last
+        elif elapsed > _PROBE_SECONDS and last[1] > halfway[1]:
             raise _Enough
 
-    with suppress(_Enough):
+    try:
         _engine.simulate(point.canonical, progress=watch)
-        fraction = 1.0
-    return (time.thread_time() - busy) / fraction
+    except _Enough:
+        (early, before), (seconds, fraction) = halfway, last
+        return seconds + (1 - fraction) * (seconds - early) / (fraction - before)
+    return time.thread_time() - busy
 
 
 class Pace:
