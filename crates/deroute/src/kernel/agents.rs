@@ -24,8 +24,10 @@ pub(crate) struct Agents {
     pub(crate) follows: Option<Follows>,
     /// Messages on their way, by slot.
     deliveries: Wheel<u32>,
-    messages: Vec<(RouterId, u32)>,
+    messages: Vec<Underway>,
     free_messages: Vec<u32>,
+    /// Messages that are scheduled again, as they take longer than the wheel reaches.
+    later: Vec<u32>,
     /// Routers whose watched queues have changed.
     changed: PortSet,
     any_changed: bool,
@@ -34,9 +36,18 @@ pub(crate) struct Agents {
     injections: Vec<InjectionEvent>,
 }
 
+/// A message on its way.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Underway {
+    from: RouterId,
+    content: u32,
+    /// Cycle in which it arrives.
+    at: Cycle,
+}
+
 impl State for Agents {
     state! { keep routing, deliveries, messages, free_messages, changed, any_changed, injections;
-    leave watches, follows, outgoing; }
+    leave watches, follows, outgoing, later; }
 }
 
 impl Agents {
@@ -54,6 +65,7 @@ impl Agents {
             deliveries: Wheel::new(horizon),
             messages: Vec::new(),
             free_messages: Vec::new(),
+            later: Vec::new(),
             changed: PortSet::new(routers),
             any_changed: false,
             outgoing: Vec::new(),
@@ -84,7 +96,7 @@ impl Agents {
             let id = RouterId(first + router);
             routing.queues_changed(id, &queues(router), outgoing);
             for Message { delay, content } in outgoing.drain(..) {
-                let entry = (id, content);
+                let entry = Underway { from: id, content, at: now + delay };
                 let slot = match free_messages.pop() {
                     Some(slot) => {
                         messages[slot as usize] = entry;
@@ -95,7 +107,7 @@ impl Agents {
                         messages.len() as u32 - 1
                     }
                 };
-                deliveries.push(now + delay, slot);
+                deliveries.push(now + delay.min(deliveries.horizon()), slot);
             }
         });
     }
@@ -103,14 +115,22 @@ impl Agents {
     /// Messages arrive.
     #[inline]
     pub(crate) fn receive_messages(&mut self, now: Cycle) {
-        let Self { routing, deliveries, messages, free_messages, .. } = self;
+        let Self { routing, deliveries, messages, free_messages, later, .. } = self;
         deliveries.drain(now, |slots| {
             for slot in slots {
-                let (from, content) = messages[*slot as usize];
+                let Underway { from, content, at } = messages[*slot as usize];
+                if at > now {
+                    later.push(*slot);
+                    continue;
+                }
                 free_messages.push(*slot);
                 routing.message(from, content);
             }
         });
+        for slot in later.drain(..) {
+            let wait = messages[slot as usize].at - now;
+            deliveries.push(now + wait.min(deliveries.horizon()), slot);
+        }
     }
 
     /// The first cycle of `from..to` in which an agent is told or shown something, or `to`.
@@ -142,6 +162,64 @@ impl Agents {
         injections.sort_by_key(|told| told.at);
         for InjectionEvent { queue, event, header, .. } in injections.drain(..) {
             routing.injection(queue, event, &header);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+    use crate::ids::{PortId, VcId};
+    use crate::routing::{Hop, RouterView};
+
+    /// Tells its group of every change, and keeps what it heard last.
+    struct Talker {
+        delay: Cycle,
+        heard: Arc<AtomicU32>,
+    }
+
+    impl Routing for Talker {
+        fn route(&mut self, _: &mut RouterView<'_>, _: &mut Header) -> Hop {
+            Hop { port: PortId(0), vc: VcId(0), position: 0 }
+        }
+
+        fn queues_changed(&mut self, at: RouterId, _: &dyn Queues, mail: &mut Vec<Message>) {
+            mail.push(Message { delay: self.delay, content: at.0 + 1 });
+        }
+
+        fn message(&mut self, _: RouterId, content: u32) {
+            self.heard.store(content, Ordering::Relaxed);
+        }
+    }
+
+    struct Empty;
+
+    impl Queues for Empty {
+        fn port(&self, _: PortId) -> u32 {
+            0
+        }
+
+        fn vc(&self, _: PortId, _: VcId) -> u32 {
+            0
+        }
+    }
+
+    #[test]
+    fn a_message_may_take_longer_than_the_wheel_reaches() {
+        for delay in [1, 7, 8, 9, 16, 100] {
+            let heard = Arc::new(AtomicU32::new(0));
+            let talker = Talker { delay, heard: Arc::clone(&heard) };
+            let mut agents = Agents::new(Box::new(talker), 1, 6, false);
+            agents.mark_changed(0);
+            agents.show_changed((0, 5), |_| Empty);
+            let arrives = (6..200).find(|now| {
+                agents.receive_messages(*now);
+                heard.load(Ordering::Relaxed) == 1
+            });
+            assert_eq!(arrives, Some(5 + delay));
         }
     }
 }

@@ -303,6 +303,7 @@ impl<M: Machine> Datapath<M> {
     #[inline(always)]
     pub(crate) fn depart(&mut self, packet: u32, request: OutputRequest, link: Link, at: Cycle) {
         let Self { core, hosts, .. } = self;
+        debug_assert!(at - core.now <= core.arrivals.horizon());
         let packet = &core.pool[packet].packet;
         let hops = packet.header.hops + 1;
         // Copied once, from memory to memory, and changed there.

@@ -103,8 +103,8 @@ pub(crate) trait Egress: State + Sized + Send {
     /// For the outputs and hosts of a partition.
     fn new(model: &Model, core: &Core) -> Self;
 
-    /// Fetches its state, which other partitions have driven out of the cache.
-    fn sweep(&self);
+    /// Fetches its state, which other partitions have driven out of the cache: with what it has for each packet, or not.
+    fn sweep(&self, packets: bool);
 
     /// Fetches what a look at some outputs finds, and a grant of each for a VC at its other end.
     #[inline(always)]

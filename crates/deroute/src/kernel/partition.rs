@@ -8,7 +8,7 @@ use super::agents::Agents;
 use super::books::Books;
 use super::control::Control;
 use super::core::Core;
-use super::core::fetch::touch;
+use super::core::fetch::{SWEPT, touch};
 use super::core::mail::{Mail, Signal};
 use super::core::packet::Flight;
 use super::core::wheel::Wheel;
@@ -24,10 +24,12 @@ pub(crate) struct Partition<M: Machine> {
     entering: Vec<Entering>,
     /// Cycles in which nothing is due are skipped.
     pub(crate) skips: bool,
+    /// Packets that had been granted an output when the window before this one began.
+    granted: u64,
 }
 
 impl<M: Machine> State for Partition<M> {
-    state! { keep path, matching; leave entering, skips; }
+    state! { keep path, matching; leave entering, skips, granted; }
 }
 
 impl<M: Machine> Partition<M> {
@@ -39,7 +41,7 @@ impl<M: Machine> Partition<M> {
         let matching = M::Matching::new(&core.model, &core);
         let egress = M::Egress::new(&core.model, &core);
         let path = Datapath { core, agents, control, egress, hosts, books };
-        Self { path, matching, entering: Vec::new(), skips: false }
+        Self { path, matching, entering: Vec::new(), skips: false, granted: 0 }
     }
 
     /// Runs the cycles until `to`.
@@ -51,10 +53,14 @@ impl<M: Machine> Partition<M> {
             }
         }
         if !self.path.core.exceeds_cache {
-            self.path.core.sweep(!<M::Matching as Matching<M>>::VOQS);
-            self.path.egress.sweep();
-            self.path.control.sweep();
-            self.path.hosts.sweep();
+            let Datapath { core, control, egress, hosts, .. } = &self.path;
+            let moved = core.collector.grants - self.granted;
+            let packets = core.pool.slots() as u64 <= SWEPT * moved;
+            core.sweep(!<M::Matching as Matching<M>>::VOQS, packets);
+            egress.sweep(packets);
+            control.sweep();
+            hosts.sweep(packets);
+            self.granted = core.collector.grants;
         }
         while self.path.core.now < to {
             self.apply();

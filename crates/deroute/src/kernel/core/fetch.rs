@@ -6,6 +6,10 @@
 /// Ports of a partition whose state no cache near a core holds.
 pub(crate) const FAR: usize = 16_384;
 
+/// Places for packets that are worth a sweep for each packet that moves in a window: where more wait, most of what is
+/// fetched would drive out what is needed.
+pub(crate) const SWEPT: u64 = 16;
+
 /// Reads something of each of several things, so that their cache lines are fetched together and
 /// not one after the other by what follows.
 #[inline]

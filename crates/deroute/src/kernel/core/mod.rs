@@ -73,14 +73,17 @@ impl State for Core {
 }
 
 impl Core {
-    /// Fetches the state, which other partitions have driven out of the cache, in one sweep.
-    pub(crate) fn sweep(&self, queues: bool) {
+    /// Fetches the state, which other partitions have driven out of the cache, in one sweep: with what has something for
+    /// each queue, and for each packet.
+    pub(crate) fn sweep(&self, queues: bool, packets: bool) {
         touch(self.outputs.iter().map(|output| output.queued));
         touch(self.inputs.iter().map(|input| input.queues));
         if queues {
             touch(self.queues.iter().map(|queue| queue.head));
         }
-        touch(self.pool.lines());
+        if packets {
+            touch(self.pool.lines());
+        }
         touch(self.hosts.iter().map(|host| host.next));
         touch(self.routers.iter().map(|router| router.port_base));
         touch(self.arrivals.lines(|flight| flight.at));
@@ -99,6 +102,7 @@ impl Core {
     /// An input port is to be looked at in a later cycle, unless it is to be earlier anyway.
     #[inline]
     pub(crate) fn schedule_wakeup(&mut self, port: u32, at: Cycle) {
+        debug_assert!(at - self.now <= self.wakeups.horizon());
         let input = &mut self.inputs[port as usize];
         if input.wakeup_at <= self.now || at < input.wakeup_at {
             input.wakeup_at = at;
@@ -135,6 +139,7 @@ impl Core {
     pub(crate) fn send_signal_at(&mut self, input: u32, vc: u8, content: u32, at: Cycle) {
         let Input { kind, upstream: link, .. } = self.inputs[input as usize];
         let at = at + link.latency;
+        debug_assert!(at - self.now <= self.signals.horizon());
         // The links of hosts come after the outputs.
         let first = if kind == PortKind::Host { self.outputs.len() as u32 } else { 0 };
         let signal = Signal::new(first + link.port, vc, content);

@@ -79,11 +79,12 @@ const _: () = assert!(size_of::<Slot>() == 32 && size_of::<Flight>() == 32);
 pub(crate) struct Pool {
     slots: Vec<Slot>,
     free: u32,
+    live: u32,
 }
 
 impl Pool {
     pub(crate) fn new() -> Self {
-        Self { slots: Vec::new(), free: NONE }
+        Self { slots: Vec::new(), free: NONE, live: 0 }
     }
 
     /// Stores a packet that arrives now, at the end of its queue.
@@ -95,6 +96,7 @@ impl Pool {
         let index = self.free;
         let slot = &mut self.slots[index as usize];
         self.free = slot.next;
+        self.live += 1;
         *slot = Slot { packet, next: NONE, arrival };
         index
     }
@@ -113,6 +115,7 @@ impl Pool {
         let slot = &mut self.slots[index as usize];
         let next = std::mem::replace(&mut slot.next, self.free);
         self.free = index;
+        self.live -= 1;
         (next, slot.arrival)
     }
 
@@ -122,6 +125,7 @@ impl Pool {
         let slot = &mut self.slots[index as usize];
         let next = std::mem::replace(&mut slot.next, self.free);
         self.free = index;
+        self.live -= 1;
         (next, slot.arrival, slot.packet.size)
     }
 
@@ -145,9 +149,7 @@ impl Pool {
 
     /// Packets in the pool.
     pub(crate) fn live(&self) -> u32 {
-        let slot = |index: u32| (index != NONE).then_some(index);
-        let free = std::iter::successors(slot(self.free), |index| slot(self[*index].next));
-        (self.slots.len() - free.count()) as u32
+        self.live
     }
 }
 

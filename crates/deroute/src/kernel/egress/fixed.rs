@@ -50,7 +50,7 @@ impl Egress for Fixed {
     }
 
     #[inline(always)]
-    fn sweep(&self) {}
+    fn sweep(&self, _packets: bool) {}
 
     #[inline(always)]
     fn space(

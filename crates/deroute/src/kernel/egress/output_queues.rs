@@ -193,10 +193,11 @@ impl OutputQueues {
     }
 
     /// Fetches the state.
-    pub(super) fn sweep(&self) {
+    pub(super) fn sweep(&self, packets: bool) {
         touch(self.ports.iter().step_by(2).map(|port| port.free_at));
         touch(self.fifos.iter().step_by(4).map(|fifo| fifo.head));
-        touch(self.waiting.iter().flat_map(|all| all.iter().step_by(8)).map(|one| one.vc.into()));
+        let waiting = self.waiting.iter().filter(|_| packets);
+        touch(waiting.flat_map(|all| all.iter().step_by(8)).map(|one| one.vc.into()));
         touch(self.turns.lines());
         touch(self.looks.lines());
     }

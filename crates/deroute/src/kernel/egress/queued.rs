@@ -84,8 +84,8 @@ impl Egress for Queued {
         }
     }
 
-    fn sweep(&self) {
-        self.queues.sweep();
+    fn sweep(&self, packets: bool) {
+        self.queues.sweep(packets);
         if let Some(sampling) = &self.sampling {
             sampling.sweep();
         }

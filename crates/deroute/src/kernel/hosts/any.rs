@@ -113,11 +113,13 @@ impl<C: Mailed> Hosts for AnyHosts<C> {
         Self { loaded: Some(Box::new(loaded)) }
     }
 
-    fn sweep(&self) {
+    fn sweep(&self, packets: bool) {
         let Some(Loaded { cargo, interfaces, streams, .. }) = self.loaded.as_deref() else {
             return;
         };
-        touch(cargo.lines(|cargo| cargo.unload().0));
+        if packets {
+            touch(cargo.lines(|cargo| cargo.unload().0));
+        }
         interfaces.iter().for_each(Interfaces::sweep);
         streams.iter().for_each(Streams::sweep);
     }

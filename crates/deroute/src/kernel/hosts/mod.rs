@@ -57,9 +57,10 @@ pub(crate) trait Hosts: State + Sized + Send {
     /// None yet of those of an extent; their events are at most `horizon` cycles ahead.
     fn new(model: &Model, horizon: Cycle, extent: &Extent) -> Self;
 
-    /// Fetches what hosts have, which other partitions have driven out of the cache.
+    /// Fetches what hosts have, which other partitions have driven out of the cache: with what they have for each packet,
+    /// or not.
     #[inline(always)]
-    fn sweep(&self) {}
+    fn sweep(&self, _packets: bool) {}
 
     /// Adds a host, by its index in `Core::hosts`. Returns the cycle in which it begins, if that is not the one of
     /// its first packet.

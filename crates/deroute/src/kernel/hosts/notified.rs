@@ -27,8 +27,10 @@ impl Hosts for Notified {
         Self { senders: Slab::new() }
     }
 
-    fn sweep(&self) {
-        touch(self.senders.lines(|sender| sender.injected()));
+    fn sweep(&self, packets: bool) {
+        if packets {
+            touch(self.senders.lines(|sender| sender.injected()));
+        }
     }
 
     #[inline(always)]

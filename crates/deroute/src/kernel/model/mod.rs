@@ -235,9 +235,10 @@ impl Model {
 
     /// The farthest ahead that a switch schedules anything but a packet generation.
     pub(crate) fn horizon(&self) -> Cycle {
-        // A crossbar no faster than the links passes a packet when the link has sent the one before.
-        let backlog = if self.crossbar == Crossbar::Speed(1) { 0 } else { self.backlog() };
-        backlog + self.passage()
+        // A crossbar no faster than the links passes a packet when the link has sent the one before, and what waits in
+        // queues at outputs is scheduled when it leaves.
+        let waits = self.crossbar != Crossbar::Speed(1) && !self.egress.needed;
+        if waits { self.delivery() } else { self.passage() }
     }
 
     /// Cycles in which whatever is granted now is delivered, in any switch with these buffers.

@@ -131,8 +131,6 @@ struct Running<M: Machine> {
 const CHUNK: u32 = 5_000_000;
 /// Cycles between two counts of all packets, which in a large network take as long as some cycles.
 const RECOUNT: Cycle = 1_000;
-/// The same for each place that queues have for packets, per host.
-const CYCLES_PER_PLACE: u64 = 64;
 
 /// Keeps the state of a run.
 pub(super) trait Keep {
@@ -308,7 +306,7 @@ impl<M: Machine> Running<M> {
             if idle {
                 // What has not moved need not be counted.
             } else if self.now >= self.recount || self.now == to {
-                self.recount = self.now.saturating_add(self.until_recount());
+                self.recount = self.now.saturating_add(RECOUNT);
                 self.check()?;
             }
             if self.watchdog.is_due(self.now) {
@@ -346,13 +344,6 @@ impl<M: Machine> Running<M> {
         let faults = self.partitions.iter().filter_map(Inspect::fault);
         let first = faults.min_by_key(|fault| (fault.now, fault.router));
         first.map_or(Ok(()), |fault| Err(RunError::Routing(fault.message.clone())))
-    }
-
-    /// Cycles until packets are counted again: the more, the more places they have in queues, which are looked at.
-    fn until_recount(&self) -> Cycle {
-        let places: usize = self.partitions.iter().map(|own| own.path.core.pool.slots()).sum();
-        let of_a_host = places as u64 / u64::from(self.model.topology.hosts().max(1));
-        RECOUNT.max((CYCLES_PER_PLACE * of_a_host).try_into().unwrap_or(Cycle::MAX))
     }
 
     fn check(&self) -> Result<(), RunError> {
