@@ -47,6 +47,7 @@ def check(
     tuple[int, int, int, int],
     tuple[int, int, int] | None,
     list[tuple[str, int]],
+    list[tuple[str, float]],
 ]: ...
 def simulate(
     spec: str,

@@ -12,6 +12,7 @@ from deroute.errors import InputError, SpecError, parse_path
 from deroute.files import read_document
 from deroute.results import Outcome
 from deroute.spec import canonical
+from deroute.tables.files import in_dumps
 from deroute.warmup import Ramp
 
 _T = TypeVar("_T")
@@ -45,12 +46,15 @@ class Footprint:
     ramp: Ramp | None = None
     #: What the spec leaves to the engine: paths, and values in VCs or phits.
     filled: tuple[tuple[str, int], ...] = ()
+    #: Buffers that are too small for their links: paths, and the share that one VC gets through.
+    throttles: tuple[tuple[str, float], ...] = ()
 
     @classmethod
     def of(cls, text: str) -> Footprint:
         """Of a canonical spec."""
-        memory, work, times, filled = _engine.check(text)
-        return cls(*memory, *work, None if times is None else Ramp(*times), tuple(filled))
+        memory, work, times, filled, throttles = _engine.check(text)
+        ramp = None if times is None else Ramp(*times)
+        return cls(*memory, *work, ramp, tuple(filled), tuple(throttles))
 
 
 def check(spec: Mapping[str, Any] | Path | str) -> Footprint:
@@ -74,12 +78,20 @@ def simulate(
     the same for any number of `threads` and `partitions`. `progress(cycle, of)` is called now and
     then; the simulation ends if it raises, and on Ctrl-C. Other Python threads keep running.
     """
+    require_one(threads=threads, partitions=partitions)
 
     def run(text: str) -> Outcome:
         scalars, arrays = _engine.simulate(text, threads, partitions, progress)
         return Outcome.read(scalars, lambda: arrays)
 
     return _with_lines(spec, run)
+
+
+def require_one(**numbers: int | None) -> None:
+    """Refuse a number below 1."""
+    for name, number in numbers.items():
+        if number is not None and number < 1:
+            raise InputError.of(f"{number} is less than 1", name)
 
 
 def _with_lines(spec: Mapping[str, Any] | Path | str, call: Callable[[str], _T]) -> _T:
@@ -93,5 +105,6 @@ def _with_lines(spec: Mapping[str, Any] | Path | str, call: Callable[[str], _T])
         return call(canonical(document["base"] if base else document))
     except SpecError as error:
         place = (*base, *parse_path(error.path))
-        problem = errors.in_file(error.message, place, file=file, text=text, choices=error.choices)
+        message = in_dumps(error.message, document, place)
+        problem = errors.in_file(message, place, file=file, text=text, choices=error.choices)
         raise InputError([problem]) from error

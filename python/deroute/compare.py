@@ -127,8 +127,15 @@ class Comparison:
     unmatched: Sequence[Label | None]
 
     @property
+    def is_known(self) -> bool:
+        """Whether there is a place that both have."""
+        return any(self.differences.values())
+
+    @property
     def verdict(self) -> str:
         """What is to be said of the series, in one sentence."""
+        if not self.is_known:
+            return f"no {self.x} is in both"
         parts = [_sentence(name, each, self.x) for name, each in self.differences.items()]
         return ", ".join(part for part in parts if part)
 
@@ -265,8 +272,10 @@ def _where(region: Sequence[Difference], every: Sequence[Difference], x: str | N
 
 def _throughput(differences: Sequence[Difference], x: str | None) -> str:
     """That of the curves: the most that each of them accepts."""
-    if not any(each.percent is not None for each in differences):
+    if all(each.reference.keeps_up and each.other.keeps_up for each in differences):
         return "neither saturates"
+    if all(each.percent is None for each in differences):
+        return "throughput cannot be compared: the reference accepts nothing"
     one = max((each.reference for each in differences), key=lambda point: point.value.mean)
     other = max((each.other for each in differences), key=lambda point: point.value.mean)
     change = _percent(one.value, other.value, 1)

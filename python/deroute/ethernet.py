@@ -108,6 +108,8 @@ class EntropyUse(Part):
     #: Packets that hosts heard of, and those of them that were marked.
     heard: int
     marked: int
+    #: Times that a timeout froze the entropies for a destination.
+    freezes: int
 
     def scalars(self) -> dict[str, int | float]:
         """What there is one of in a run."""

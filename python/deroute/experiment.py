@@ -23,6 +23,7 @@ from deroute.errors import DocumentPath, InputError, Problem, parse_path
 from deroute.files import read_document
 from deroute.reader import KEYS, MOST_POINTS, NAME, Axis, Label, Reader, Seeds, Value
 from deroute.spec import Spec, assign, canonical, fingerprint, not_deep
+from deroute.tables.files import in_dumps
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,7 @@ class Experiment:
         self, place: DocumentPath, message: str, choices: Sequence[str] = (), note: str = ""
     ) -> Problem:
         """A problem at a place of the document, or on the line of the file that was read there."""
+        message = in_dumps(message, self.document, place)
         problem = errors.in_file(
             message, place, file=self.path, text=self.text, choices=choices, note=note
         )

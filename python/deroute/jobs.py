@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
+
+from deroute.errors import InputError
 
 #: What a rank does, as timelines count it.
 ACTIVITIES = ("computes", "in collectives", "receives", "sends", "waits", "not kept")
@@ -22,6 +24,23 @@ class Part(BaseModel):
     """A part of an outcome: read only, exactly the engine's fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+_Kind = TypeVar("_Kind", bound=_Named)
+
+
+def by_name(parts: Sequence[_Kind], name: str, what: str) -> _Kind:
+    """The part of this name."""
+    found = next((part for part in parts if part.name == name), None)
+    if found is None:
+        choices = [part.name for part in parts]
+        raise InputError.of(f"there is no {what} {name!r}", choices=choices)
+    return found
 
 
 class Percentile(Part):
@@ -271,7 +290,7 @@ class WorkloadOutcome(Part):
 
     def job(self, name: str) -> JobOutcome:
         """The job of this name."""
-        return next(job for job in self.jobs if job.name == name)
+        return by_name(self.jobs, name, "job")
 
     def scalars(self) -> dict[str, Any]:
         """The makespan, and each job under its name."""

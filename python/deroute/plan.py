@@ -103,7 +103,12 @@ def check_experiment(experiment: Experiment, known: Sequence[Problem] = ()) -> C
     of_points = [(point, known_prints[_without_seed(point)]) for point in points]
     ramps = [(point, footprint.ramp) for point, footprint in of_points]
     sizes = [(point, footprint.packet_phits) for point, footprint in of_points]
-    warnings = [*warmup.short_warmups(experiment, ramps), *rules.idle_speed_ups(experiment, sizes)]
+    throttles = [(point, footprint.throttles) for point, footprint in of_points]
+    warnings = [
+        *warmup.short_warmups(experiment, ramps),
+        *rules.idle_speed_ups(experiment, sizes),
+        *rules.small_buffers(experiment, throttles),
+    ]
     weights = {point.key: cost.weight(point, footprint) for point, footprint in of_points}
     weights |= {each.key: cost.weight(each, Footprint.of(each.canonical)) for each in others}
     return Checked(experiment, points, others, largest, warnings, weights)

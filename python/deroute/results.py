@@ -11,13 +11,14 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr
 
+from deroute.errors import InputError
 from deroute.ethernet import (
     AdaptationUse,
     CongestionPointUse,
@@ -28,7 +29,7 @@ from deroute.ethernet import (
     RetransmissionUse,
     RetryUse,
 )
-from deroute.jobs import JobArrays, Part, WorkloadOutcome, job_frame
+from deroute.jobs import JobArrays, Part, WorkloadOutcome, by_name, job_frame
 from deroute.notebook import Value
 from deroute.queues import PauseSeries, QueueSeries, pause_series, queue_series
 from deroute.rates import RateSeries, rate_series
@@ -130,8 +131,7 @@ class Arrays:
 Records = Literal[
     "series", "agents", "congestion", "queues", "rates", "pauses", "iterations", "ranks", "flows"
 ]
-Table = Literal["summary", "hosts", "routers", "links", "streams"] | Records
-
+Table = Literal["summary", "hosts", "routers", "links", "streams", Records]
 
 #: What is recorded in time, or of every link, where the spec asks for it: in words.
 _RECORDS = {
@@ -234,14 +234,13 @@ class Outcome(Value, Part):
     @cached_property
     def stream_series(self) -> dict[str, SeriesColumns]:
         """By delivery, for each stream, in the bins of `series`; empty unless there are any."""
-        names = (
-            [stream.name for stream in self.streams] if self._heads["series"] is not None else []
-        )
+        recorded = self.streams if self._heads["series"] is not None else []
+        names = [stream.name for stream in recorded]
         return {name: SeriesColumns(**_below(self._raw, f"streams.{name}.")) for name in names}
 
     def stream(self, name: str) -> StreamOutcome:
         """The stream of this name."""
-        return next(stream for stream in self.streams if stream.name == name)
+        return by_name(self.streams, name, "stream")
 
     @cached_property
     def agents(self) -> AgentSeries | None:
@@ -320,6 +319,8 @@ class Outcome(Value, Part):
         (`pauses`, needs `probes.pauses`), or iteration, rank or flow of a job (needs a `workload`;
         flows that of a job that asks for it).
         """
+        if table not in get_args(Table):
+            raise InputError.of(f"there is no table {table!r}", choices=get_args(Table))
         arrays = self.arrays
         match table:
             case "summary":

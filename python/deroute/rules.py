@@ -326,3 +326,21 @@ def idle_speed_ups(experiment: Experiment, sizes: Sequence[tuple[Point, int]]) -
         message = "the speed-up does nothing: packets have one phit, which takes a cycle anyway"
         where = f"in {len(points)} of {len(sizes)} points" if points[0].labels else ""
         yield experiment.problem(place, message, note=where)
+
+
+def small_buffers(
+    experiment: Experiment, throttles: Sequence[tuple[Point, Sequence[tuple[str, float]]]]
+) -> Iterator[Problem]:
+    """A warning for each buffer that keeps its links waiting, and how much of them gets through."""
+    small: dict[DocumentPath, tuple[float, int]] = {}
+    for point, found in throttles:
+        for path, share in found:
+            place = experiment.origin(point.labels, path)
+            least, points = small.get(place, (share, 0))
+            small[place] = (min(least, share), points + 1)
+    for place, (share, points) in small.items():
+        message = (
+            f"it is too small for its links: one VC gets {share:.0%} of them where nothing waits"
+        )
+        where = f"in {points} of {len(throttles)} points" if len(throttles) > 1 else ""
+        yield experiment.problem(place, message, note=where)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deroute import _engine, checkpoints
+from deroute.errors import InputError
 from deroute.executors import Done, Event, Executor, Failed, Running
 from deroute.experiment import Experiment, Point
 from deroute.store import FILE, Store, Stored
@@ -58,6 +59,9 @@ def run_points(
 ) -> None:
     """Simulate `points`, keep every result at once, tell `watch`; `report` counts as it goes."""
     with Store.open(directory, create=True) as store:
+        if store.name() not in (None, experiment.name):
+            message = f"{directory} has results of {store.name()!r}, not of {experiment.name!r}"
+            raise InputError.of(f"{message}: name another folder", "--dir")
         store.set_experiment(experiment.document)
         if experiment.path is not None:
             _copy(experiment.path, directory / COPY)

@@ -77,7 +77,7 @@ link_rate = "200 Gb/s"  # what every link carries; in a cycle that is a phit, he
 $parameters
 
 # Every class of links needs its length. Left out, `vcs` are as many as the routing needs, and the
-# `buffer` of each holds a round trip of the link and two packets.
+# `buffer` of each holds what it needs to fill the link.
 [base.network.links]
 $links
 

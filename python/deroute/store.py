@@ -163,6 +163,12 @@ class Store:
             document: dict[str, Any] = json.loads(row[0])
             return document
 
+    def name(self) -> str | None:
+        """Name of the experiment as it was last run; None if no run has come that far."""
+        with explained(self.file):
+            row = self._connection.execute("SELECT document FROM experiment").fetchone()
+            return None if row is None else str(json.loads(row[0])["name"])
+
     def keys(self, engine: str) -> set[str]:
         """Keys of the points that this version of the engine has finished."""
         with explained(self.file):

@@ -9,6 +9,7 @@ import polars as pl
 from rich.progress import Progress
 
 from deroute import plan
+from deroute.api import require_one
 from deroute.errors import SimulationError
 from deroute.executors import Done, Failed, Resources
 from deroute.executors.local import LocalExecutor
@@ -47,6 +48,7 @@ def sweep(
     results. Raises `InputError` before anything runs, `SimulationError` for the first point that
     fails, and stops on Ctrl-C.
     """
+    require_one(threads=threads)
     document = {"name": "sweep", "base": plain(spec), "axis": _axes(axes)}
     points = plan.check_experiment(Experiment.from_document(document)).points
     outcomes: dict[str, Outcome] = {}

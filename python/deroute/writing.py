@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from deroute.errors import InputError
 
 
 @contextmanager
@@ -19,8 +21,38 @@ def whole(file: Path) -> Iterator[Path]:
     try:
         yield draft
         draft.replace(file)
+    except OSError as error:
+        elsewhere = error.filename is not None and str(error.filename) != str(draft)
+        if error.errno is None or elsewhere:
+            raise
+        raise OSError(error.errno, error.strerror, str(file)) from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink()
+
+
+@contextmanager
+def blaming(option: str, place: Path) -> Iterator[None]:
+    """Turns what cannot be written at a place into an input error of the option that names it."""
+    try:
+        yield
+    except OSError as error:
+        message = f"cannot write {error.filename or place}: {error.strerror or error}"
+        raise InputError.of(message, option) from error
+
+
+def absent(file: Path, option: str) -> None:
+    """Refuse a file that is there already."""
+    with blaming(option, file):
+        if file.exists():
+            raise InputError.of(f"{file} is there already", option)
+
+
+def empty(folder: Path, option: str) -> None:
+    """Refuse a folder that has something in it, and what is no folder."""
+    with blaming(option, folder):
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError.of(f"{folder} is not an empty folder", option)
 
 
 def draft_of(file: Path) -> Path:

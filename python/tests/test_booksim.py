@@ -121,6 +121,8 @@ def test_the_command_writes_a_valid_file(tmp_path: Path) -> None:
     assert len(checked.points) == 1
     assert checked.points[0].spec == booksim.convert(source)["base"]
     assert CliRunner().invoke(app, command).stdout == target.read_text()
-    assert CliRunner().invoke(app, [*command, "--to", str(target)]).exit_code == 2
+    again = CliRunner().invoke(app, [*command, "--to", str(target)])
+    assert again.exit_code == 2
+    assert f"--to: {target} is there already" in again.output
     missing = CliRunner().invoke(app, ["convert", "booksim", str(tmp_path / "none")])
     assert (missing.exit_code, "No such file" in missing.output) == (2, True)

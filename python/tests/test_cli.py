@@ -66,6 +66,15 @@ def test_a_larger_experiment_runs_only_what_is_new(experiment_file: Path, direct
     assert load_results(directory).frame.height == 12
 
 
+def test_results_of_another_experiment_are_not_taken_over(
+    experiment_file: Path, directory: Path
+) -> None:
+    experiment_file.write_text(EXPERIMENT.replace('"small"', '"other"'))
+    output = call("run", experiment_file, "--dir", directory, code=2).output
+    assert f"--dir: {directory} has results of 'small', not of 'other'" in output
+    assert load_results(directory).experiment.name == "small"
+
+
 def test_check_counts_points_and_probes(experiment_file: Path, directory: Path) -> None:
     output = call("check", experiment_file).output
     assert "8 (2 routing x 3 load x 2 seed less skipped ones); none done" in output
@@ -78,6 +87,7 @@ def test_check_counts_points_and_probes(experiment_file: Path, directory: Path) 
 def test_show_averages_over_seeds(directory: Path) -> None:
     output = call("show", directory, "--where", "routing=MIN").output
     assert "A small experiment" in output
+    assert "offered and accepted in phits/host/cycle" in output
     assert "VLB" not in output
     rows = [line for line in output.splitlines() if " MIN " in line]
     assert len(rows) == 3
@@ -127,6 +137,7 @@ def test_plot_draws_the_chosen_formats(directory: Path) -> None:
     (directory / "latency.svg").unlink()
     (directory / "latency.pdf").unlink()
     assert "latency.svg" in call("plot", directory, "--format", "svg").output
+    assert "error: --format: " in call("plot", directory, "--format", "gif", code=2).output
     assert not (directory / "latency.pdf").exists()
 
 
@@ -170,6 +181,10 @@ def test_every_command_has_help_with_an_example() -> None:
         (["point", "FILE", "--where", "route=XY"], ["--where", "routing, load, seed"]),
         (["run", "FILE", "--executor", "cloud"], ["cloud", "local, dask, slurm"]),
         (["run", "missing.toml", "--executor", "cloud"], ["cloud", "local, dask"]),
+        (["run", "FILE", "--address", "tcp://a:1"], ["--address: belongs to --executor dask"]),
+        (["saturation", "FILE", "--slurm", "time=9"], ["--slurm: belongs to --executor slurm"]),
+        (["point", "FILE", "--where", "load=0.1", "--where", "load=0.2"], ["twice: 0.1 and 0.2"]),
+        (["run", "fisrt"], ["did you mean: first"]),
         (["run", "FILE", "--jobs", "-1"], ["jobs"]),
         (["run", "FILE", "--jbs", "1"], ["--jbs"]),
         (["shw", "DIR"], ["shw"]),

@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from rich.console import Console
 
 from conftest import EXPERIMENT
 from deroute import analysis, diff
+from deroute.cli import compare as command
 from deroute.compare import compare, quantile
 from deroute.units import number, time
 from test_cli import call
@@ -114,6 +116,17 @@ def test_places_that_only_one_has_are_named() -> None:
     assert list(found.unmatched) == [0.3]
 
 
+def test_curves_without_a_common_place_cannot_be_compared() -> None:
+    low = curve(FLAT).filter(pl.col("load") < 0.3)
+    high = curve(FLAT, [0.1, 0.2, 0.2, 0.2, 0.2]).filter(pl.col("load") > 0.3)
+    assert verdict(low, high) == "no load is in both"
+
+
+def test_a_network_that_accepts_nothing_does_not_keep_up() -> None:
+    nothing = curve(FLAT, [0.0] * 5)
+    assert verdict(nothing, nothing).endswith("cannot be compared: the reference accepts nothing")
+
+
 @pytest.mark.parametrize("seeds", [2, 3, 6])
 def test_equals_hardly_ever_seem_to_differ(seeds: int) -> None:
     """500 series of equals: not in more than 5% of them a point that matters (and 3 sigma)."""
@@ -170,12 +183,53 @@ def test_single_points_are_drawn_as_well(runs: Path, tmp_path: Path) -> None:
     assert (tmp_path / "one" / "compare-distribution.png").stat().st_size > 5000
 
 
+def test_runs_without_a_common_load_have_no_table(runs: Path) -> None:
+    text = (runs / "short.toml").read_text().replace("from = 0.1, to = 0.3", "from = 0.4, to = 0.5")
+    (runs / "far.toml").write_text(text.replace('"short"', '"far"'))
+    call("run", runs / "far.toml", "--dir", runs / "far")
+    output = call("compare", runs / "short", runs / "far").output
+    assert "far beside short, routing = VLB: no load is in both" in output
+    assert "Only one of them has load 0.4, 0.5, 0.1, 0.2, 0.3" in output
+    assert "difference" not in output
+
+
+@pytest.mark.parametrize(
+    ("width", "less"),
+    [(160, ""), (110, "throughput"), (80, "throughput, p99 latency"), (30, None)],
+)
+def test_a_narrow_terminal_has_fewer_metrics_and_whole_values(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, width: int, less: str | None
+) -> None:
+    monkeypatch.setattr(command.app, "out", lambda: Console(width=width))
+    lines = call("compare", runs / "short").output.splitlines()
+    assert all(len(line) <= width or line.startswith("VLB beside") for line in lines)
+    table = lines[: lines.index("")]
+    assert "…" not in "".join(table)
+    assert [line[2:5] for line in table if line.startswith("  0.")] == ["0.1", "0.2", "0.3"]
+    if less is not None:
+        said = [line for line in table if line.startswith("Not shown")]
+        assert said == ([f"Not shown, for want of width: {less}"] if less else [])
+
+
+def test_metrics_that_say_nothing_give_way_first(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = curve([9000.0] * 5, [0.05] * 5)
+    found = compare(one, curve(FLAT), "load", names=("A", "B"))
+    console = Console(width=80)
+    with console.capture() as capture:
+        command._print_table(console, found)
+    assert "throughput: A" in capture.get()
+    assert "want of width: p99 latency, latency" in capture.get()
+
+
 def test_mistakes(runs: Path, tmp_path: Path) -> None:
     for arguments, word in [
         (("--by", "router"), "unknown axis `router`"),
         (("--reference", "PB"), "no label 'PB'"),
         (("--x", "size"), "unknown axis `size`"),
         (("--where", "load=7"), "no label '7'"),
+        (("--where", "load=0.1", "--where", "load=0.3"), "load is given twice: 0.1 and 0.3"),
         (("--where", "routing=MIN", "--where", "load=0.1"), "--by"),
         ((runs / "short",), "named twice"),
         ((tmp_path,), "there are no results"),

@@ -128,6 +128,16 @@ def test_threads_and_partitions_change_nothing(spec: dict[str, Any]) -> None:
     assert deroute.simulate(spec, threads=2, partitions=3).to_json() == alone
 
 
+@pytest.mark.parametrize(("number", "name"), [(0, "threads"), (-1, "threads"), (-1, "partitions")])
+def test_fewer_than_one_thread_or_partition_is_refused(
+    spec: dict[str, Any], number: int, name: str
+) -> None:
+    with pytest.raises(deroute.InputError, match=f"^{name}: {number} is less than 1$"):
+        deroute.simulate(spec, **{name: number})
+    with pytest.raises(deroute.InputError, match=r"^threads: 0 is less than 1$"):
+        deroute.sweep(spec, {"run.seed": [1]}, threads=0)
+
+
 def _set(path: str, value: Any) -> Any:
     def change(spec: dict[str, Any]) -> None:
         assign(spec, path, value)

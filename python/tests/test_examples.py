@@ -49,7 +49,10 @@ def test_examples_are_listed_shown_and_copied(
     assert Path("first.toml").read_text() == shown
     call("examples", "first", "--to", "mine.toml")
     assert Path("mine.toml").read_text() == shown
-    assert "there already" in call("examples", "first", "--copy", code=2)
+    there = "there already"
+    assert f"--copy: first.toml is {there}" in call("examples", "first", "--copy", code=2)
+    assert f"--to: mine.toml is {there}" in call("examples", "first", "--to", "mine.toml", code=2)
+    assert f"FILE: mine.toml is {there}" in call("new", "mine.toml", code=2)
     assert "allowed: " in call("examples", "frist", code=2)
     assert "which example" in call("examples", "--copy", code=2)
 
@@ -62,7 +65,7 @@ def test_an_example_stands_where_a_file_is_wanted(
     assert "48 (2 traffic x 3 routing x 8 load)" in output
     # What the file leaves to the engine differs between the routings.
     assert "network.links.local.vcs = 2 to 4" in output
-    assert "network.links.global.buffer = 320 phits" in output
+    assert "network.links.global.buffer = 410 phits" in output
     assert "72" in call("topology", "first")
     assert "flat address" in call("tables", "first")
     Path("first").write_text("name = 3\n")

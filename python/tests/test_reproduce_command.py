@@ -125,6 +125,16 @@ def test_a_plan_says_what_it_takes_and_runs_nothing(
     assert row()[:4] == ["2", "0", "0.000", "0.000"]
 
 
+def test_a_plan_says_how_far_it_is_where_there_is_no_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("0.1")
+    assert "1 of 1" not in call("small", "--plan")
+    monkeypatch.setattr(execution, "_REPORT_SECONDS", 0.0)
+    assert "3.2-bound.bound: 1 of 1\n" in call("small", "--plan")
+
+
 def amend(where: Path, **changes: str | None) -> None:
     """Changes what is kept of the verdict on a claim; None: takes it out."""
     (file,) = where.rglob("verdicts/3.2-bound.quick.json")
@@ -364,6 +374,9 @@ def test_what_experiments_have_in_common_is_simulated_once(
         (["--status", "--tables", "page.md"], ["PAPER", "whose tables?", "thesis"]),
         (["thesis", "--status", "--scale", "huge"], ["huge", "quick, claims, paper"]),
         (["thesis", "9-99"], ["9-99", "3.2-bounds"]),
+        (["thesis", "--scale", "huge", "--plan"], ["huge", "quick, claims, paper"]),
+        (["cee", "--scale", "claims"], ["claims", "quick, paper"]),
+        (["thesis", "--status", "--slurm", "time=9"], ["--slurm: belongs to --executor slurm"]),
     ],
 )
 def test_what_does_not_exist_is_refused(arguments: list[str], words: list[str]) -> None:

@@ -17,6 +17,8 @@ import deroute
 from conftest import EXPERIMENT, ROOT
 from deroute import _engine
 from deroute.cli import app
+from deroute.errors import InputError
+from deroute.jobs import Part
 from deroute.results import Outcome
 from deroute.spec import canonical
 
@@ -94,6 +96,16 @@ def test_results_without_agents_say_so(spec: dict[str, Any]) -> None:
         outcome.to_polars("congestion")
 
 
+def test_names_that_do_not_exist_are_told(spec: dict[str, Any]) -> None:
+    bulk = {"name": "bulk", "hosts": [0], "load": 0.1, "pattern": "uniform"}
+    spec["traffic"] |= {"load": 0, "stream": [bulk]}
+    outcome = deroute.simulate(spec)
+    with pytest.raises(InputError, match=r"there is no stream 'bluk'\n.*mean: bulk"):
+        outcome.stream("bluk")
+    with pytest.raises(InputError, match=r"there is no table 'host'\n.*mean: hosts"):
+        outcome.to_polars("host")  # type: ignore[arg-type]
+
+
 def test_the_guide_reads_workloads_as_it_says() -> None:
     guide = (ROOT / "docs" / "experiment-files.md").read_text(encoding="utf-8")
     experiments = re.findall(r"^```toml\n(.*?)^```", guide, re.M | re.S)
@@ -105,6 +117,8 @@ def test_the_guide_reads_workloads_as_it_says() -> None:
     exec(block, names)
     assert names["job"].finished
     assert names["job"].iterations == 4
+    with pytest.raises(InputError, match=r"there is no job 'none'\n.*allowed: "):
+        outcome.workload.job("none")
 
 
 def test_the_guide_reads_results_as_it_says(
@@ -130,3 +144,22 @@ def test_the_guide_reads_results_as_it_says(
     assert agents.mean.shape == (20, 2)
     assert agents.values[:, :, 0].min() == 1
     assert agents.to_polars().height == 20 * 5
+
+
+def _parts(of: type[Part]) -> list[type[Part]]:
+    return [each for part in of.__subclasses__() for each in [part, *_parts(part)]]
+
+
+def test_parts_have_the_fields_of_the_engine() -> None:
+    """A field that only one of both has would be an error at the end of a run."""
+    schema = json.loads(_engine.schema("outcome"))
+    definitions = {**schema["$defs"], "Outcome": schema}
+    # These are arrays, which are read apart.
+    records = {"arrays", "series", "agents", "congestion", "queues", "rates", "pauses"}
+    arrays = {"Outcome": records, "JobOutcome": {"arrays"}, "StreamOutcome": {"series"}}
+    known = {part.__name__: part for part in _parts(Part)}
+    assert {"EntropyUse", "JobOutcome", "Outcome", "PauseUse"} <= known.keys() & definitions.keys()
+    for name in known.keys() & definitions.keys():
+        fields = known[name].model_fields
+        found = {field.alias or key for key, field in fields.items()}
+        assert set(definitions[name]["properties"]) - arrays.get(name, set()) == found, name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -175,6 +176,26 @@ def test_options_that_slurm_does_not_have_are_refused(
     done = CliRunner().invoke(app, [*arguments, "--executor", "slurm", "--slurm", option])
     assert done.exit_code == 2
     assert word in done.output
+
+
+def test_what_sbatch_says_is_told(
+    experiment_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("submitit")
+    for name, text in {
+        "srun": "",
+        "sbatch": "echo 'sbatch: error: no such account' >&2; exit 1",
+    }.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    arguments = ["run", str(experiment_file), "--dir", str(tmp_path / "x"), "--executor", "slurm"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 2
+    said = (
+        "error: --executor slurm: the jobs could not be submitted: sbatch: error: no such account"
+    )
+    assert said in done.output
 
 
 def test_status_says_whether_somebody_watches(experiment_file: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from itertools import permutations
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+import deroute
 from deroute import _engine, plan
 from deroute.economics.comparison import spec_for
 from deroute.errors import InputError
@@ -20,6 +22,7 @@ from deroute.tables import files, openflow, rows
 from deroute.tables.addresses import ADDRESSINGS
 from deroute.tables.compiler import Compiler
 from deroute.tables.fabric import Fabric
+from deroute.writing import toml_value
 from test_tables import CLOS, DRAGONFLY, LATTICE, NETWORKS
 
 TREE = {"kary_tree": {"k": 2, "levels": 3}}
@@ -244,6 +247,28 @@ def test_flows_that_are_no_rules_are_named(flow: str, said: str, tmp_path: Path)
     (tmp_path / "s0.groups").write_text(GROUPS, encoding="utf-8")
     with pytest.raises((ValueError, InputError), match=said):
         files.read(tmp_path)
+
+
+@pytest.mark.parametrize("plain", [1 << 20, 100])
+def test_rules_from_dumps_are_found_where_they_stand(
+    plain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether they are packed or not."""
+    monkeypatch.setattr(files, "_PLAIN", plain)
+    openflow.write(compiler_of(DRAGONFLY, "minimal", "compact"), tmp_path / "flows")
+    flows = tmp_path / "flows" / "s5.flows"
+    first, second, *rest = flows.read_text(encoding="utf-8").splitlines(keepends=True)
+    second = re.sub(r"output:\d+", "output:99", second)
+    flows.write_text("".join(["a heading\n", first, second, *rest]), encoding="utf-8")
+    table = {"file": "flows", "addressing": "compact"}
+    spec = json.loads(spec_for(DRAGONFLY)) | {"routing": {"table": table}}
+    file = tmp_path / "spec.toml"
+    file.write_text(f"base = {toml_value(spec)}", encoding="utf-8")
+    said = f"router 5, rule on line 3 of {flows}: port 98 does not exist"
+    with pytest.raises(InputError, match=re.escape(said)):
+        deroute.check(file)
+    with pytest.raises(InputError, match=re.escape(said)):
+        plan.check_experiment(Experiment.from_document({"name": "bad", **read_document(file)[0]}))
 
 
 def test_files_that_are_none_are_named(tmp_path: Path) -> None:

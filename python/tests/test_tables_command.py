@@ -225,6 +225,16 @@ def test_a_rule_as_a_flow_and_as_an_entry() -> None:
     assert p4.entry(last)["action"]["params"] == {"ports": [3, 4, 5]}
 
 
+def test_files_of_another_network_do_not_stay_beside_new_ones(tmp_path: Path) -> None:
+    for option in ("--openflow", "--p4"):
+        to = tmp_path / option.strip("-")
+        to.mkdir()
+        (to / "s9.flows").touch()
+        said = call(FILE, *SMALL, *MINIMAL, "--p4", tmp_path / "new", option, to, code=2).output
+        assert said == f"error: {option}: {to} is not an empty folder\n"
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_host_asks_its_switch_for_its_address(tmp_path: Path) -> None:
     """Thesis figure 4-7."""
     compiler = Compiler(fabric_of(DRAGONFLY), "minimal", "per-group")

@@ -12,7 +12,7 @@ import deroute
 from deroute import figures
 from deroute.cli import app
 from deroute.cli.plot import plot_directory, study
-from deroute.figures import gantt
+from deroute.figures import gantt, ranks
 
 TRACE = ("100 0 recv 1 50 0 0\n0 0 barrier 0", "900 0 ssend 0 50 0 0\n0 0 barrier 0")
 EXPERIMENT = """
@@ -69,6 +69,15 @@ def test_the_activities_of_a_rank_add_up_to_its_time(run: Path) -> None:
         assert first["begin"].to_list()[1:] == first["end"].to_list()[:-1]
         assert first["end"].to_list()[-1] == job.rank_end[0]
         assert frame.filter(rank=1)["activity"].to_list()[:2] == ["computes", "sends"]
+
+
+def test_ranks_are_whole_numbers(run: Path) -> None:
+    results = deroute.load_results(run)
+    tables = [{"name": kind, "kind": kind, "series": "compute"} for kind in ("gantt", "ranks")]
+    of_time, of_ranks = figures.read_figures(tables, results.experiment.axes)
+    ticks = [gantt.draw(study(results), of_time).axes[0].get_yticks()]
+    ticks += [ranks.draw(study(results), of_ranks).axes[0].get_xticks()]
+    assert all(tick == int(tick) for each in ticks for tick in each)
 
 
 def test_the_figure_has_a_panel_for_each_point(run: Path) -> None:

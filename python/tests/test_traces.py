@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 from typer.testing import CliRunner, Result
 
 from deroute.cli import app
@@ -63,7 +64,7 @@ def trace(*arguments: object) -> Result:
 
 @pytest.fixture
 def pipeline(tmp_path: Path) -> Path:
-    folder = writing.empty(tmp_path / "pipeline", "--to")
+    folder = tmp_path / "pipeline"
     writing.write(Lists(PIPELINE), folder)
     return folder
 
@@ -111,6 +112,18 @@ def test_info_counts_and_follows_the_critical_path(pipeline: Path, tmp_path: Pat
     words = trace("info", pipeline).stdout
     assert "2 with 1,000 B" in words
     assert "0.001 ms" in words
+
+
+def test_ranks_of_pictures_are_whole_numbers(
+    pipeline: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Figure] = []
+    monkeypatch.setattr(picture, "save", lambda figure, stem, _: drawn.append(figure) or [stem])
+    files = ("--matrix", tmp_path / "matrix.png", "--timeline", tmp_path / "time.png")
+    assert trace("info", pipeline, *files).exit_code == 0
+    (matrix, *_), (timeline, *_) = (figure.axes for figure in drawn)
+    ticks = [*matrix.get_xticks(), *matrix.get_yticks(), *timeline.get_yticks()]
+    assert all(tick == int(tick) for tick in ticks)
 
 
 def test_what_is_not_matched_is_named() -> None:

@@ -1,4 +1,4 @@
-"""Warnings: warm-ups that are short beside what they are to cover, and speed-ups without effect."""
+"""Warnings: short warm-ups, speed-ups without effect, and buffers that starve their links."""
 
 from __future__ import annotations
 
@@ -140,3 +140,12 @@ def test_a_speed_up_that_no_packet_can_use_is_told(tmp_path: Path) -> None:
     assert warnings(fast.replace("packet_size = 10", "packet_size = 2"), tmp_path) == []
     slow = fast.replace("speedup = 2", "speedup = 1")
     assert warnings(slow.replace("packet_size = 10", "packet_size = 1"), tmp_path) == []
+
+
+def test_a_buffer_that_starves_its_link_is_told(tmp_path: Path) -> None:
+    long = EXPERIMENT.replace("warmup = 1000", "warmup = 5000")
+    assert warnings(long, tmp_path) == []
+    (told,) = warnings(long.replace('buffer = "4.5 KB"', 'buffer = "2 KB"'), tmp_path)
+    assert "base.network.links.local.buffer: it is too small for its links" in told
+    assert "one VC gets 67%" in told
+    assert "in 8 of 8 points" in told

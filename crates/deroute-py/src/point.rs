@@ -22,25 +22,26 @@ type Known = (
     (u64, u64, u64, u64),
     Option<(u64, u64, u64)>,
     Vec<(String, u32)>,
+    Vec<(String, f64)>,
 );
 
 /// Builds the network of `spec` (JSON) without simulating it. Returns the bytes of memory that it
 /// takes at once, is likely to take while it keeps up and beyond saturation, and takes with every queue full
 /// (`None` if a queue is unlimited); the phits of
 /// all messages, the number of flows, the phits of the largest packet and the bytes of a temporary file that traces have taken; where the spec fixes a warm-up, the cycles that it lasts, those of a round trip,
-/// and those in which a link fills the largest buffer, and the paths and values of what the spec leaves to the
-/// engine.
+/// and those in which a link fills the largest buffer, the paths and values of what the spec leaves to the
+/// engine, and the paths of buffers that are too small for their links, with the share that gets through.
 #[pyfunction]
 pub fn check(py: Python<'_>, spec: &str) -> PyResult<Known> {
     let simulation = foreign::build(py, spec)?;
     let footprint = simulation.footprint();
     let worst_bytes = Some(footprint.worst_bytes).filter(|bytes| *bytes < u64::MAX);
     let times = simulation.ramp().map(|ramp| (ramp.warmup, ramp.round_trip, ramp.fill));
-    let filled = simulation.filled().to_vec();
+    let (filled, throttles) = (simulation.filled().to_vec(), simulation.throttles());
     let Footprint { fixed_bytes, flowing_bytes, saturated_bytes, .. } = footprint;
     let Footprint { message_phits, flows, packet_phits, file_bytes, .. } = footprint;
     let bytes = (fixed_bytes, flowing_bytes, saturated_bytes, worst_bytes);
-    Ok((bytes, (message_phits, flows, packet_phits, file_bytes), times, filled))
+    Ok((bytes, (message_phits, flows, packet_phits, file_bytes), times, filled, throttles))
 }
 
 /// Simulates `spec` (JSON) without holding the GIL. Returns the outcome's scalars as JSON and its

@@ -32,7 +32,15 @@ _PIPE_WIDTH = 160
 
 def _file_or_example(file: Path | None) -> Path | None:
     """The file; that of an example where there is none of this name."""
-    return file if file is None or file.exists() else data.examples().get(str(file), file)
+    if file is None or file.exists():
+        return file
+    examples = data.examples()
+    if str(file) in examples:
+        return examples[str(file)]
+    if file.name == str(file) and not file.suffix:
+        message = f"there is neither a file nor an example {str(file)!r}"
+        raise InputError.of(message, "FILE", examples)
+    return file
 
 
 #: An experiment, or a spec, in a file.
@@ -207,25 +215,30 @@ def _options(
 
 def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
     """`key=value` options as a table."""
-    table = {}
+    return dict(_entries(texts, option))
+
+
+def _entries(texts: Sequence[str], option: str) -> Iterator[tuple[str, str]]:
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise InputError.of(f"{text!r} is not written as key=value", option)
-        table[key.strip()] = value.strip()
-    return table
+        yield key.strip(), value.strip()
 
 
 def labels(experiment: Experiment, texts: Sequence[str]) -> dict[str, Any]:
     """`--where` options as labels of the experiment's axes."""
-    chosen = {}
-    for axis, text in pairs(texts, "--where").items():
+    chosen: dict[str, Any] = {}
+    for axis, text in _entries(texts, "--where"):
         if axis not in experiment.axes:
             raise InputError.of(f"unknown axis `{axis}`", "--where", experiment.axes)
         known = experiment.axes[axis]
         match = next((label for label in known if _same(label, text)), None)
         if match is None:
             raise InputError.of(f"no label {text!r} on the axis {axis}", "--where", known)
+        if axis in chosen:
+            message = f"{axis} is given twice: {chosen[axis]} and {match}"
+            raise InputError.of(message, "--where")
         chosen[axis] = match
     return chosen
 

@@ -29,5 +29,5 @@ def booksim(
     if to is None:
         print(text, end="")
         return
-    write_new(to, text)
+    write_new(to, text, "--to")
     print(f"written: {to}; next: deroute check {to}")

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from statistics import mean
 
 import polars as pl
+from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
 from deroute import analysis
@@ -29,6 +31,13 @@ _STREAM_COLUMNS = {
 
 #: Which row of the results it is.
 _ROW = "row of the results"
+_UNLIMITED = 10_000
+
+
+def fits(console: Console, table: Table) -> bool:
+    """Whether the console has the width for a table."""
+    unlimited = console.options.update(width=_UNLIMITED)
+    return Measurement.get(console, unlimited, table).maximum <= console.width
 
 
 def cell(

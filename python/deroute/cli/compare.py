@@ -11,22 +11,27 @@ from typing import Annotated, Any
 
 import polars as pl
 import typer
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from deroute import diff, figures, series, units
 from deroute.cli import app
+from deroute.cli.cells import fits
 from deroute.cli.plot import study
-from deroute.compare import LATENCY, TAIL, TIME, Comparison, Difference, Point
+from deroute.compare import LATENCY, TAIL, THROUGHPUT, TIME, Comparison, Difference, Point
 from deroute.errors import InputError
 from deroute.figures import FigureError
 from deroute.frame import load_results
 from deroute.reader import SEED, Label
 from deroute.series import CURVE, Beside
+from deroute.writing import blaming
 
 #: Differences of the specs that are printed.
 _SHOWN = 12
 _MARKS = {1: "more", -1: "less", 0: ""}
+#: Metrics in the order in which a narrow terminal does without them, all but the last one.
+_LEAST_IMPORTANT = (TAIL.name, THROUGHPUT.name, LATENCY.name, TIME.name)
 
 
 def compare(
@@ -76,7 +81,8 @@ def compare(
         return
     console = app.out()
     for each in found:
-        console.print(_table(each))
+        if each.is_known:
+            _print_table(console, each)
         _print_unmatched(each)
         console.print()
     _print_changes(changed)
@@ -115,20 +121,33 @@ def _title(found: Comparison) -> str:
     return f"{found.other} beside {found.reference}" + (f", {labels}" if labels else "")
 
 
-def _table(found: Comparison) -> Table:
-    """A row for each place on the axis, three columns for each metric."""
+def _print_table(console: Console, found: Comparison) -> None:
+    """Print the table of all metrics, or without some where it is too wide."""
+    known = [name for name in _LEAST_IMPORTANT if name in found.differences]
+    # First those that say nothing.
+    known.sort(key=lambda name: any(each.percent for each in found.differences[name]))
+    for count in range(len(known)):
+        table = _table(found, known[:count])
+        if fits(console, table):
+            break
+    console.print(table)
+    if count:
+        console.print(f"Not shown, for want of width: {', '.join(known[:count])}")
+
+
+def _table(found: Comparison, less: Sequence[str]) -> Table:
+    """A row for each place on the axis, four columns for each metric but some."""
     table = Table(title=_title(found), title_justify="left", box=None, header_style="bold")
     if found.x is not None:
-        table.add_column(found.x, justify="right")
-    for name in found.differences:
+        table.add_column(found.x, justify="right", no_wrap=True)
+    differences = {name: each for name, each in found.differences.items() if name not in less}
+    for name in differences:
         for column in (f"{name}: {found.reference}", found.other, "difference", ""):
-            table.add_column(column, justify="right", no_wrap=True)
-    for row in zip(*found.differences.values(), strict=True):
+            table.add_column(column, justify="right", overflow="fold")
+    for row in zip(*differences.values(), strict=True):
         place = [] if found.x is None else [str(row[0].x)]
         cells = [
-            cell
-            for name, each in zip(found.differences, row, strict=True)
-            for cell in _cells(name, each)
+            cell for name, each in zip(differences, row, strict=True) for cell in _cells(name, each)
         ]
         table.add_row(*place, *cells)
     return table
@@ -209,7 +228,8 @@ def _draw(beside: Beside, to: Path) -> list[Path]:
         places = {"x": beside.by} if workload else places
     else:
         places["x"] = beside.x
-    to.mkdir(parents=True, exist_ok=True)
+    with blaming("--dir", to):
+        to.mkdir(parents=True, exist_ok=True)
     files = []
     for kind in kinds:
         table = {"name": f"compare-{kind}", "kind": kind, **places}
@@ -218,7 +238,8 @@ def _draw(beside: Beside, to: Path) -> list[Path]:
             (read,) = figures.read_figures(
                 [table], {axis: shown[axis] for axis in shown if axis in drawn_axes}
             )
-            files += figures.draw(study, read, to / read.name, figures.FORMATS)
+            with blaming("--dir", to):
+                files += figures.draw(study, read, to / read.name, figures.FORMATS)
         except FigureError as error:
             raise InputError.of(error.message, error.path, error.choices) from error
     return files

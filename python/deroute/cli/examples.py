@@ -11,7 +11,7 @@ from rich.table import Table
 from deroute import data, presets
 from deroute.cli import app
 from deroute.errors import InputError
-from deroute.writing import whole
+from deroute.writing import absent, blaming, whole
 
 
 def examples(
@@ -44,15 +44,14 @@ def examples(
         print(text, end="")
         return
     file = to or Path(f"{name}.toml")
-    write_new(file, text)
+    write_new(file, text, "--copy" if to is None else "--to")
     print(f"written: {file}")
 
 
-def write_new(file: Path, text: str) -> None:
-    """Write a file that must not be there yet."""
-    if file.exists():
-        raise InputError.of(f"{file} is there already", "FILE")
-    with whole(file) as draft:
+def write_new(file: Path, text: str, option: str) -> None:
+    """Write a file that must not be there yet, and that this option names."""
+    absent(file, option)
+    with blaming(option, file), whole(file) as draft:
         draft.write_text(text, encoding="utf-8")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
@@ -19,6 +20,7 @@ from rich.progress import (
 
 from deroute import cost, executors, plan, replications, runner
 from deroute.cli import app
+from deroute.errors import InputError
 from deroute.executors import Event, Resources, Running, slurm
 from deroute.experiment import Point
 from deroute.runner import Report
@@ -47,13 +49,22 @@ Slurm = Annotated[
 
 @dataclass(frozen=True)
 class Place:
-    """Where points are simulated. Raises `InputError` if there is no such executor."""
+    """Where points are simulated.
+
+    Raises `InputError` if there is no such executor, or for what belongs to another one.
+    """
 
     executor: str
     resources: Resources
 
     def __post_init__(self) -> None:
         executors.known(self.executor)
+        for option, executor, given in (
+            ("--address", "dask", self.resources.address is not None),
+            ("--slurm", "slurm", bool(self.resources.options)),
+        ):
+            if given and self.executor != executor:
+                raise InputError.of(f"belongs to --executor {executor}", option)
 
 
 def simulate(checked: plan.Checked, directory: Path, place: Place) -> Report:
@@ -101,6 +112,21 @@ def _simulate(
         raise typer.Exit(app.interrupted(error)) from None
 
 
+class Log:
+    """A line now and then, where a bar cannot be drawn."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._said = time.monotonic()
+
+    def say(self, line: str) -> None:
+        """Print the line, unless there is a terminal or one was printed just now."""
+        if self.console.is_terminal or time.monotonic() - self._said < _REPORT_SECONDS:
+            return
+        self._said = time.monotonic()
+        self.console.print(line)
+
+
 class _Bar:
     """A progress bar over all points; each counts by its expected cost."""
 
@@ -120,7 +146,7 @@ class _Bar:
         self._done = 0
         # With the first event: what goes wrong before it leaves no empty bar.
         self._started = False
-        self._reported = time.monotonic()
+        self._log = Log(self._progress.console)
 
     def __enter__(self) -> Callable[[Event], None]:
         return self._update
@@ -139,12 +165,4 @@ class _Bar:
         seconds = self._pace.left
         left = "" if seconds is None else f"{app.duration(seconds)} left"
         self._progress.update(self._task, completed=self._pace.fraction, done=self._done, left=left)
-        if not self._progress.console.is_terminal:
-            self._report(left)
-
-    def _report(self, left: str) -> None:
-        """A line now and then, where a bar cannot be drawn."""
-        if time.monotonic() - self._reported < _REPORT_SECONDS:
-            return
-        self._reported = time.monotonic()
-        self._progress.console.print(f"{self._done}/{self._points} points, {left}".rstrip(", "))
+        self._log.say(f"{self._done}/{self._points} points, {left}".rstrip(", "))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
@@ -12,12 +13,12 @@ import typer
 from deroute.cli import app
 from deroute.errors import InputError
 from deroute.frame import load_results
-from deroute.writing import whole
+from deroute.writing import blaming, whole
 
 #: Every format, by the suffix of its files.
-FORMATS: Mapping[str, Callable[[pl.DataFrame, Path], None]] = {
-    "parquet": lambda frame, file: frame.write_parquet(file),
-    "csv": lambda frame, file: frame.write_csv(file),
+FORMATS: Mapping[str, Callable[[pl.DataFrame, io.BytesIO], None]] = {
+    "parquet": lambda frame, stream: frame.write_parquet(stream),
+    "csv": lambda frame, stream: frame.write_csv(stream),
 }
 
 
@@ -42,9 +43,9 @@ def export(
     stem = to or directory / "results"
     for form in formats:
         file = stem.with_name(f"{stem.name}.{form}")
-        try:
-            with whole(file) as draft:
-                FORMATS[form](frame, draft)
-        except OSError as error:
-            raise InputError.of(f"cannot write {file}: {error}", "--to") from error
+        # polars says in its own way what goes wrong with a file.
+        content = io.BytesIO()
+        FORMATS[form](frame, content)
+        with blaming("--to", file), whole(file) as draft:
+            draft.write_bytes(content.getbuffer())
         print(f"{file}: {frame.height} points, {frame.width} columns")

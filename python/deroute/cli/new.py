@@ -11,6 +11,7 @@ import typer
 from deroute import replaying, scaffold
 from deroute.cli.examples import write_new
 from deroute.errors import InputError
+from deroute.writing import absent
 
 
 def new(
@@ -39,8 +40,7 @@ def new(
     - `deroute new mine.toml --topology fat-tree --hosts 500 --routing ecmp --traffic uniform`
     - `deroute new mine.toml --trace lammps-melt-16.tar.gz`
     """
-    if file.exists():
-        raise InputError.of(f"{file} is there already", "FILE")
+    absent(file, "FILE")
     if trace is not None:
         _replay(file, trace, topology or "fat-tree", hosts, routing)
         return
@@ -56,7 +56,7 @@ def new(
     usual = scaffold.KINDS[topology].usual
     routings = _several("Routings", routing, scaffold.routings(topology), usual)
     patterns = _several("Traffic", traffic, scaffold.patterns(topology, hosts), ["uniform"])
-    write_new(file, scaffold.experiment(topology, hosts, routings, patterns))
+    write_new(file, scaffold.experiment(topology, hosts, routings, patterns), "FILE")
     print(f"written: {file}; next: deroute check {file}")
 
 
@@ -65,7 +65,7 @@ def _replay(file: Path, trace: Path, topology: str, hosts: int | None, routing: 
     scaffold.design(topology, 2)
     given = routing or ",".join(scaffold.KINDS[topology].usual)
     names = _several("Routings", given, [], [])
-    write_new(file, replaying.experiment(trace, file, topology, hosts, names))
+    write_new(file, replaying.experiment(trace, file, topology, hosts, names), "FILE")
     print(f"written: {file}; next: deroute run {file}")
 
 

@@ -16,6 +16,7 @@ from deroute.figures.study import Study
 from deroute.frame import Results, load_results
 from deroute.groups import routers_per_group
 from deroute.spec import microseconds
+from deroute.writing import blaming
 
 
 def plot(
@@ -38,7 +39,7 @@ def plot(
     - `deroute plot runs/demo --figure latency`
     - `deroute plot runs/demo --style journal.mplstyle`
     """
-    for path in plot_directory(directory, _split(formats), _split(names), style):
+    for path in plot_directory(directory, _split(formats), _split(names), style, option="DIR"):
         print(f"figure: {path}")
 
 
@@ -47,15 +48,21 @@ def plot_directory(
     formats: Sequence[str],
     names: Sequence[str] = (),
     style: Path | None = None,
+    *,
+    option: str = "--dir",
 ) -> list[Path]:
-    """Draw the figures of a result directory into it, all or those named; returns the files."""
+    """Draw the figures of a result directory into it, all or those named; returns the files.
+
+    `option` is the one that names the directory.
+    """
     results = load_results(directory)
     drawn = study(results)
     files = []
     try:
         tables = figures.read_figures(results.experiment.figures, results.experiment.axes)
         for table in figures.choose(tables, names):
-            files += figures.draw(drawn, table, directory / table.name, formats, style)
+            with blaming(option, directory):
+                files += figures.draw(drawn, table, directory / table.name, formats, style)
     except FigureError as error:
         raise InputError.of(error.message, error.path, error.choices) from error
     return files

@@ -6,6 +6,7 @@ from rich.markup import escape
 
 from deroute import repair as repairing
 from deroute.cli import app
+from deroute.writing import blaming
 
 #: Records that are named one by one.
 _SHOWN = 10
@@ -19,7 +20,8 @@ def repair(directory: app.Directory) -> None:
 
     - `deroute repair runs/demo`
     """
-    found = repairing.repair(directory)
+    with blaming("DIR", directory):
+        found = repairing.repair(directory)
     if found.backup is None:
         print(f"{directory}: {found.kept} results, all of them whole; nothing to repair")
         return

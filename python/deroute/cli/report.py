@@ -11,6 +11,7 @@ from deroute import report as reporting
 from deroute.cli import app
 from deroute.cli.plot import study
 from deroute.frame import load_results
+from deroute.writing import blaming
 
 
 def report(
@@ -29,5 +30,6 @@ def report(
     """
     results = load_results(directory)
     file = to or directory / "report.html"
-    reporting.write(results, study(results), file)
+    with blaming("--to", file):
+        reporting.write(results, study(results), file)
     print(f"report: {file}")

@@ -14,7 +14,7 @@ from rich.markup import escape
 from deroute import _engine, plan, runner
 from deroute import reproduce as papers
 from deroute.cli import app
-from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Slurm, Threads, simulate
+from deroute.cli.execution import Address, ExecutorName, Jobs, Log, Place, Slurm, Threads, simulate
 from deroute.cli.plot import plot_directory, study
 from deroute.data import PAPERS
 from deroute.economics import charts
@@ -39,6 +39,7 @@ from deroute.reproduce.report import (
     tables_page,
 )
 from deroute.store import FILE
+from deroute.writing import blaming
 
 _SCALE = "quick"
 # Where papers are looked for: here, then among those that come with the lab.
@@ -124,6 +125,7 @@ def reproduce(
     if paper is None:
         raise InputError.of("is missing, or --status", "PAPER", papers.folders(_ROOTS))
     data, scale = papers.read_paper(papers.find(paper, _ROOTS)), scale or _SCALE
+    data.check_scale(scale)
     items = data.select(item, chapters)
     where = directory or _default_directory(data, scale)
     if only_plan:
@@ -149,8 +151,9 @@ def _run_items(
     console, reports = app.out(), list[ItemReport]()
     for each in items:
         reports.append(papers.reproduce_item(paper, each, scale, run, BuiltEngine))
-        reports[-1].figures.extend(_draw(each, where, run.keywords["formats"]))
-        status.keep(where, scale, reports[-1])
+        with blaming("--dir", where):
+            reports[-1].figures.extend(_draw(each, where, run.keywords["formats"]))
+            status.keep(where, scale, reports[-1])
         print_item(console, reports[-1])
     return reports
 
@@ -158,10 +161,12 @@ def _run_items(
 def _plan(paper: Paper, items: Sequence[Item], scale: str, where: Path) -> None:
     """Say what the experiments of these items take."""
     wanted = [each for item in items for each in documents(paper, item, scale).values()]
-    found, counted = [], set[str]()
-    with app.err().status("Trying some points of each experiment") as status_line:
+    found, counted, log = [], set[str](), Log(app.err())
+    with log.console.status("Trying some points of each experiment") as status_line:
         for number, document in enumerate(wanted, 1):
-            status_line.update(f"{document['name']}: {number} of {len(wanted)}")
+            line = f"{document['name']}: {number} of {len(wanted)}"
+            status_line.update(line)
+            log.say(line)
             found.append(budget.budget(document, where, counted))
     app.out().print(budget.table(found))
     hours = sum(each.cpu_seconds for each in found) / 3600
@@ -222,7 +227,7 @@ def _stored(report: ItemReport, scale: str, where: Path) -> Iterator[Cells]:
 
 def _write_tables(file: Path, paper: Paper, scale: str, reports: Sequence[ItemReport]) -> None:
     page = tables_page(_engine.VERSION, paper, scale, reports)
-    _write(file, cells_list(reports) if file.suffix == ".csv" else page)
+    _write(file, cells_list(reports) if file.suffix == ".csv" else page, "--tables")
 
 
 def _status(known: Sequence[PaperReport], file: Path | None) -> None:
@@ -237,18 +242,20 @@ def _finish(reports: Sequence[PaperReport], file: Path | None) -> None:
     app.out().print(summary(judgements))
     if file is not None:
         if file.suffix == ".html":
-            file.parent.mkdir(parents=True, exist_ok=True)
-            claims.write(_engine.VERSION, reports, file)
+            with blaming("--report", file):
+                file.parent.mkdir(parents=True, exist_ok=True)
+                claims.write(_engine.VERSION, reports, file)
         else:
-            _write(file, markdown(_engine.VERSION, reports))
+            _write(file, markdown(_engine.VERSION, reports), "--report")
         print(f"report: {file}")
     if any(judgement.fails for judgement in judgements):
         raise typer.Exit(app.FAILED)
 
 
-def _write(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
+def _write(file: Path, text: str, option: str) -> None:
+    with blaming(option, file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 def _default_directory(paper: Paper, scale: str) -> Path:

@@ -21,7 +21,7 @@ from deroute.experiment import Experiment
 from deroute.frame import load_results
 from deroute.saturation import SUFFIX, Knee, Measured, Search, table
 from deroute.store import FILE
-from deroute.writing import whole
+from deroute.writing import blaming, whole
 
 #: The table, beside the results.
 TABLE = "saturation.csv"
@@ -111,8 +111,10 @@ def _run(search: Search, known: Known, steps: Mapping[int, int], where: Path, pl
 
 def _tell(knees: Sequence[Knee], search: Search, where: Path) -> None:
     rows = list(table(knees))
-    with whole(where / TABLE) as draft:
-        pl.DataFrame(rows, infer_schema_length=None).write_csv(draft)
+    file = where / TABLE
+    text = pl.DataFrame(rows, infer_schema_length=None).write_csv()
+    with blaming("--dir", file), whole(file) as draft:
+        draft.write_text(text, encoding="utf-8")
     axes = list(knees[0].labels)
     shown = Table(title=search.experiment.title, box=None, header_style="bold")
     for axis in axes:
@@ -139,4 +141,4 @@ def _tell(knees: Sequence[Knee], search: Search, where: Path) -> None:
     runs = sum(knee.loads * knee.highest.runs for knee in knees)
     grid = sum(search.steps * knee.highest.runs for knee in knees)
     print(f"points: {runs}; a grid of the same loads has {grid}")
-    print(f"table: {where / TABLE}")
+    print(f"table: {file}")

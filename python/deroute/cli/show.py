@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import polars as pl
-from rich.console import Console
 from rich.markup import escape
-from rich.measure import Measurement
 from rich.table import Table
 
 from deroute import analysis, replications
 from deroute.cli import app
-from deroute.cli.cells import cell, path_tables, stream_tables
+from deroute.cli.cells import cell, fits, path_tables, stream_tables
 from deroute.errors import InputError
 from deroute.frame import SEED, Results, load_results
 from deroute.reference import ACCEPTED, ACCEPTED_CI95, SLOWDOWN
@@ -40,11 +38,12 @@ _WORKLOAD_COLUMNS = {
     "p99 ns": ("latency.p99", None, 0, True),
     "hops": ("hops_mean", None, 2, False),
 }
+#: Columns with a unit that their names do not say.
+_LOADS = ("offered", "accepted")
 #: How many seeds there are, or how many of them have another state than all together.
 _SEEDS = "seeds"
 #: Columns in the order in which a narrow terminal does without them.
 _LEAST_IMPORTANT = ("Jain", "hops", "p99 ns", "offered", "seeds")
-_UNLIMITED = 10_000
 #: What flow control and the routing did, in words; points for which it is told, at most.
 _SAYS = {"Flow control": "flow_control.says", "Adaptation": "adaptation.says"}
 _SAID = 20
@@ -74,7 +73,7 @@ def show(directory: app.Directory, where: app.Pairs = []) -> None:
     for count in range(len(_LEAST_IMPORTANT) + 1):
         left_out = _LEAST_IMPORTANT[:count]
         table = _table(results, frame, left_out)
-        if _fits(console, table):
+        if fits(console, table):
             break
     console.print(table)
     for streams in stream_tables(results, frame):
@@ -117,7 +116,13 @@ def _table(results: Results, frame: pl.DataFrame, less: Sequence[str]) -> Table:
         for name, column in known.items()
         if name not in less and column[0] in frame.columns
     }
-    table = Table(title=results.experiment.title, box=None, header_style="bold")
+    loads = " and ".join(name for name in _LOADS if name in columns)
+    table = Table(
+        title=results.experiment.title,
+        caption=f"{loads} in phits/host/cycle" if loads else None,
+        box=None,
+        header_style="bold",
+    )
     for axis in axes:
         table.add_column(axis, overflow="fold")
     names = [*columns, *(() if _SEEDS in less else (_SEEDS,))]
@@ -134,8 +139,3 @@ def _table(results: Results, frame: pl.DataFrame, less: Sequence[str]) -> Table:
             cells.append(others or str(len(runs)))
         table.add_row(*labels, *cells, f"[{_STYLES[state]}]{state}[/]")
     return table
-
-
-def _fits(console: Console, table: Table) -> bool:
-    unlimited = console.options.update(width=_UNLIMITED)
-    return Measurement.get(console, unlimited, table).maximum <= console.width

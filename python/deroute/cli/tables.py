@@ -19,6 +19,7 @@ from deroute.tables.addresses import ADDRESSINGS
 from deroute.tables.asked import routing_of
 from deroute.tables.compiler import ROUTINGS, Compiler
 from deroute.tables.fabric import Fabric
+from deroute.writing import blaming, empty
 
 
 def tables(
@@ -62,6 +63,9 @@ def tables(
     fabric = Fabric.of(spec["network"]["topology"], arrays)
     if with_dmp and openflow_to is None:
         raise InputError.of("belongs to --openflow", "--dmp")
+    for option, folder in (("--openflow", openflow_to), ("--p4", p4_to)):
+        if folder is not None:
+            empty(folder, option)
     name = routing or routing_of(spec)
     compiler = Compiler(fabric, name, addressing)
     result = _result(compiler)
@@ -93,10 +97,8 @@ def _write(compiler: Compiler, to: Path | None, option: str, write: Callable[[Pa
     """Write the tables in one form, and say where to standard error."""
     if to is None:
         return
-    try:
+    with blaming(option, to):
         said = write(to)
-    except OSError as error:
-        raise InputError.of(f"cannot write {to}: {error}", option) from error
     app.err().print(f"{said} ({compiler.addressing})", markup=False, soft_wrap=True)
 
 

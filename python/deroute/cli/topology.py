@@ -22,6 +22,8 @@ from deroute.economics.prices import Prices
 from deroute.errors import InputError, SpecError, in_file, parse_path
 from deroute.experiment import Experiment
 from deroute.spec import in_order, microseconds, read_toml
+from deroute.tables.files import in_dumps
+from deroute.writing import blaming
 
 _BYTES = {"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9} | {
     "KiB": 2**10,
@@ -131,10 +133,8 @@ def _plot_sizes(file: Path, radix: int, bisection: float) -> Path:
         raise InputError.of(f"curves begin at {charts.FEWEST_PORTS} ports", "--plot")
     title = "Largest networks by the ports of their routers"
     options = {"ports": radix, "bisection": bisection}
-    try:
+    with blaming("--plot", file):
         return charts.draw("scalability", title, file.with_suffix(""), [form], **options)[0]
-    except OSError as error:
-        raise InputError.of(f"cannot write {file}: {error}", "--plot") from error
 
 
 def spec_in(file: Path, where: list[str], assignments: list[str]) -> dict[str, Any]:
@@ -157,7 +157,8 @@ def wire(spec: Mapping[str, Any], file: Path, assignments: list[str]) -> Mapping
             raise
         document, text = read_toml(file)
         steps = (*(("base",) if "base" in document else ()), *parse_path(error.path))
-        problem = in_file(error.message, steps, file=file, text=text, choices=error.choices)
+        message = in_dumps(error.message, spec, parse_path(error.path))
+        problem = in_file(message, steps, file=file, text=text, choices=error.choices)
         raise InputError([problem]) from error
 
 

@@ -13,6 +13,7 @@ from deroute.economics.network import Network
 from deroute.errors import InputError
 from deroute.figures.places import curve, dot, positions
 from deroute.figures.style import FORMATS, TWO_COLUMNS, look, paper, save
+from deroute.writing import blaming
 
 #: More routers would be a grey disc.
 MOST_ROUTERS = 200
@@ -41,10 +42,8 @@ def draw(network: Network, file: Path) -> Path:
     form = check(network, file)
     with paper():
         figure = _figure(network)
-        try:
+        with blaming("--plot", file):
             return save(figure, file.with_suffix(""), [form])[0]
-        except OSError as error:
-            raise InputError.of(f"cannot write {file}: {error}", "--plot") from error
 
 
 def _figure(network: Network) -> Figure:

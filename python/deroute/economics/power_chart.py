@@ -11,9 +11,9 @@ from matplotlib.patches import Patch
 from deroute import _engine
 from deroute.economics import drawing
 from deroute.economics.power import ORGANISATIONS, Census, Constants, draw
-from deroute.errors import InputError
 from deroute.figures import layout
 from deroute.figures.style import TWO_COLUMNS, look, paper, save
+from deroute.writing import blaming
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +85,5 @@ def write(file: Path, title: str, networks: Sequence[Census], constants: Constan
     form = drawing.form_of(file)
     with paper():
         figure = stacked(title, networks, constants)
-        try:
+        with blaming("--plot", file):
             return save(figure, file.with_suffix(""), [form])[0]
-        except OSError as error:
-            raise InputError.of(f"cannot write {file}: {error}", "--plot") from error

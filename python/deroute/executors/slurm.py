@@ -156,18 +156,21 @@ class SlurmExecutor:
         )
         count = min(self._jobs, len(points))
         parts = [points[number::count] for number in range(count)]
-        with executor.batch():
-            jobs = [
-                executor.submit(
-                    Chunk(
-                        [(point.key, point.canonical) for point in part],
-                        self._folder,
-                        self._threads,
-                        _engine.VERSION,
-                    )
-                )
-                for part in parts
-            ]
+        chunks = [
+            Chunk(
+                [(point.key, point.canonical) for point in part],
+                self._folder,
+                self._threads,
+                _engine.VERSION,
+            )
+            for part in parts
+        ]
+        try:
+            with executor.batch():
+                jobs = [executor.submit(chunk) for chunk in chunks]
+        except (OSError, RuntimeError) as error:
+            message = f"the jobs could not be submitted: {error}".rstrip(": ")
+            raise InputError.of(message, "--executor slurm") from error
         return str(jobs[0].job_id).partition("_")[0]
 
     def _take(self, left: dict[str, Point]) -> Iterator[Event]:

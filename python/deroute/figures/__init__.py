@@ -108,7 +108,7 @@ def draw(
     """
     for form in formats:
         if form not in FORMATS:
-            raise FigureError("format", f"unknown format {form!r}", FORMATS)
+            raise FigureError("--format", f"unknown format {form!r}", FORMATS)
     if study.rows(table).is_empty():
         raise FigureError(f"figure {table.name!r}", "no finished point to draw yet")
     with paper(style):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 from matplotlib.collections import PolyCollection
+from matplotlib.ticker import MaxNLocator
 
 from deroute import units
 from deroute.figures import layout
@@ -55,6 +56,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
         paths += _path(panel, job.path(), outcome.cycle_ns / scale)
         panel.set_xlim(0, max(ends) / scale)
         panel.set_ylim(len(job.rank_end) - 0.5, -0.5)
+        panel.yaxis.set_major_locator(MaxNLocator(integer=True))
         panel.grid(visible=False)
         texts = [str(each) for each in (name, label) if each is not None]
         panel.set_title(", ".join(texts), loc="left", fontweight="bold")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from deroute import units
 from deroute.figures import layout
@@ -50,6 +51,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
             panel.stairs(above, edges, baseline=below, fill=True, color=style, label=what)
             below = above
         panel.set_xlim(-0.5, ranks - 0.5)
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
         panel.grid(visible=False, axis="x")
         texts = [str(each) for each in (name, label) if each is not None]
         panel.set_title(", ".join(texts), loc="left", fontweight="bold")

@@ -11,11 +11,16 @@ import base64
 import io
 import re
 import zlib
+from array import array
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from deroute.errors import DocumentPath
 from deroute.tables import rows
 from deroute.tables.addresses import Pattern, parse_mac
 from deroute.tables.openflow import condition_of
@@ -37,12 +42,44 @@ _ASIDE = {
 _PRIORITY = 32768
 #: Frames of the Dynamic MAC Protocol, which no packet of the engine is.
 _DMP = "dl_type=0x88b5"
+#: Where the engine finds a rule that is wrong.
+_LINE = re.compile(r"\bline (\d+)")
+
+
+class Dumped(str):
+    """Rules from dumps, a line each below a heading, that know where in a dump they stand."""
+
+    #: Dumps, with the number of rules before their own.
+    dumps: list[tuple[int, Path]]
+    #: Line of each rule in its dump.
+    lines: array[int]
+
+    def __deepcopy__(self, _: Any) -> Dumped:
+        return self
+
+    def place(self, line: int) -> str:
+        """Where the rule on a line stands."""
+        rule = line - 2
+        if not 0 <= rule < len(self.lines):
+            return f"line {line}"
+        _, dump = self.dumps[bisect_right(self.dumps, rule, key=lambda each: each[0]) - 1]
+        return f"line {self.lines[rule]} of {dump}"
+
+
+def in_dumps(message: str, document: Any, place: DocumentPath) -> str:
+    """A message about an entry of a document; if it is rules from dumps, with their lines there."""
+    with suppress(KeyError, IndexError, TypeError):
+        for step in place:
+            document = document[step]
+    if not isinstance(document, Dumped):
+        return message
+    return _LINE.sub(lambda found: document.place(int(found[1])), message)
 
 
 def read(file: Path) -> dict[str, str]:
     """`rules` of a file, or `packed` ones. Raises `ValueError` with what is wrong."""
     if file.is_dir():
-        return _given(_dumps(file))
+        return _dumps(file)
     match file.suffix.lower():
         case ".csv":
             with file.open("rb") as stream:
@@ -80,22 +117,30 @@ def _parquet(file: Path) -> io.BytesIO:
     return text
 
 
-def _dumps(folder: Path) -> io.BytesIO:
-    """Dumps of all switches as CSV."""
-    found = {}
+def _dumps(folder: Path) -> dict[str, str]:
+    """Dumps of all switches as `read` gives them."""
+    files = {}
     for each in folder.iterdir():
         if name := _DUMP.fullmatch(each.name):
-            found[int(name[1])] = each
-    if not found:
+            files[int(name[1])] = each
+    if not files:
         raise ValueError("has no dump: a file sN.flows for each switch N")
     text = io.StringIO()
     text.write(",".join(rows.COLUMNS) + "\n")
-    for router, file in sorted(found.items()):
+    dumps, lines = [], array("L")
+    for router, file in sorted(files.items()):
         groups = file.with_suffix(".groups")
         sets = dict(_groups(groups)) if groups.exists() else {}
-        for rule in _flows(file, sets):
+        dumps.append((len(lines), file))
+        for line, rule in _flows(file, sets):
             text.write(",".join(rows.row(router, rule)) + "\n")
-    return io.BytesIO(text.getvalue().encode())
+            lines.append(line)
+    found: dict[str, str] = {}
+    for key, given in _given(io.BytesIO(text.getvalue().encode())).items():
+        dumped = Dumped(given)
+        dumped.dumps, dumped.lines = dumps, lines
+        found[key] = dumped
+    return found
 
 
 def _groups(file: Path) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -106,14 +151,14 @@ def _groups(file: Path) -> Iterator[tuple[int, tuple[int, ...]]]:
             yield int(found[1]), tuple(int(port) - 1 for port in _OUTPUT.findall(found[2]))
 
 
-def _flows(file: Path, groups: Mapping[int, tuple[int, ...]]) -> Iterator[Rule]:
-    """The rules in a dump, in the order in which they stand there."""
+def _flows(file: Path, groups: Mapping[int, tuple[int, ...]]) -> Iterator[tuple[int, Rule]]:
+    """The rules in a dump and their lines, in the order in which they stand there."""
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         # The heading of an answer, and flows of another protocol.
         if "actions=" not in line or _DMP in line:
             continue
         try:
-            yield _rule(line.strip(), groups)
+            yield number, _rule(line.strip(), groups)
         except (ValueError, KeyError) as error:
             said = error if isinstance(error, ValueError) else f"no group {error} in the dump"
             raise ValueError(f"{file.name}, line {number}: {said}: {line.strip()}") from None

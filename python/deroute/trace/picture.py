@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.colors import ListedColormap, LogNorm
-from matplotlib.ticker import FuncFormatter, LogLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
 from deroute.figures import layout
 from deroute.figures.style import FORMATS, TWO_COLUMNS, look, paper, save
@@ -49,6 +49,8 @@ def draw(summary: Summary, file: Path, title: str) -> Path:
             norm = LogNorm(least, max(most, 4 * least))
             extent = (-0.5, edge, edge, -0.5)
             image = panel.imshow(shown, norm=norm, extent=extent, interpolation="nearest")
+            for axis in (panel.xaxis, panel.yaxis):
+                axis.set_major_locator(MaxNLocator(integer=True))
             bar = figure.colorbar(image, ax=panel)
             bar.ax.yaxis.set_major_locator(LogLocator(base=4))
             bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda size, _: bytes_text(size)))
@@ -106,6 +108,7 @@ def draw_timeline(trace: Trace, run: Run, file: Path, title: str) -> Path:
         panel.set_xlim(0, ms)
         panel.set_xlabel("Time (ms); blue: computes, white: waits")
         panel.set_ylabel("Rank")
+        panel.yaxis.set_major_locator(MaxNLocator(integer=True))
         panel.legend(loc="upper right", framealpha=0.9)
         (written,) = save(figure, file.with_suffix(""), [formats(file)])
     return written

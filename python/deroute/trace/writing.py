@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from deroute.errors import InputError
 from deroute.trace.ops import (
     Came,
     Collective,
@@ -22,16 +21,9 @@ from deroute.trace.ops import (
 from deroute.trace.text import HEAD
 
 
-def empty(folder: Path, option: str) -> Path:
-    """A folder that is there and has nothing in it. Raises `InputError` if it has something."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError.of(f"{folder} is not an empty folder", option)
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 def write(trace: Trace, folder: Path, notes: Iterable[str] = ()) -> None:
     """Write a file for each rank; notes stand in that of rank 0."""
+    folder.mkdir(parents=True, exist_ok=True)
     for rank in range(trace.ranks):
         with (folder / f"rank{rank}.txt").open("w", encoding="ascii") as out:
             out.write(f"{HEAD}\nrank {rank} of {trace.ranks}\n")

@@ -159,13 +159,19 @@ impl<'a> Pauses<'a> {
         format!("{}.{key}", self.path)
     }
 
+    /// Bits that a link of the class carries in a cycle.
+    fn bits_per_cycle(setting: &Setting<'_>) -> f64 {
+        let period = setting.link.as_ref().map_or(1, |link| link.period);
+        8.0 * setting.scale.phit_bytes() / f64::from(period)
+    }
+
     /// Cycles from the arrival of a frame to its effect, without the physical layer.
     fn response(&self, setting: &Setting<'_>) -> Result<Cycle, SpecError> {
         let scale = setting.scale;
         if let Some(time) = &self.spec.response {
             return scale.interval(&self.at("response"), time, 0);
         }
-        let full = 8.0 * scale.phit_bytes() / scale.cycle_ns();
+        let full = Self::bits_per_cycle(setting) / scale.cycle_ns();
         let known = RESPONSE_QUANTA.into_iter().find(|(rate, _)| *rate >= full);
         let (rate, quanta) = known.unwrap_or((400.0, 905.0));
         Ok((quanta * QUANTUM / rate / scale.cycle_ns()).ceil() as Cycle)
@@ -176,8 +182,7 @@ impl<'a> Pauses<'a> {
             let message = format!("{quanta} is no pause time");
             return Err(SpecError::new(self.at("quanta"), message).choices(["1 to 65535"]));
         }
-        let bits_per_cycle = 8.0 * setting.scale.phit_bytes();
-        let cycles = (f64::from(quanta) * QUANTUM / bits_per_cycle).round();
+        let cycles = (f64::from(quanta) * QUANTUM / Self::bits_per_cycle(setting)).round();
         Ok((cycles as Cycle).max(1))
     }
 
@@ -198,8 +203,8 @@ impl<'a> Pauses<'a> {
             "{quanta} quanta ({duration} cycles) may be over before they are renewed at half time: the frame \
              may wait for {wait} cycles"
         );
-        let bits_per_cycle = 8.0 * setting.scale.phit_bytes();
-        let least = (f64::from(2 * wait + 1) * bits_per_cycle / QUANTUM).ceil();
+        let least =
+            ((2.0 * f64::from(wait) + 1.0) * Self::bits_per_cycle(setting) / QUANTUM).ceil();
         let choices = [format!("at least {least}"), "lossy = true".into()];
         Err(SpecError::new(self.at("quanta"), message).choices(choices))
     }
@@ -212,14 +217,19 @@ impl<'a> Pauses<'a> {
         plan: &PausePlan,
         setting: &Setting<'_>,
     ) -> Result<PauseLimits, SpecError> {
-        let capacity = link.buffer * if self.whole_link { u32::from(link.vcs) } else { 1 };
+        let buffers = if self.whole_link { u32::from(link.vcs) } else { 1 };
+        let capacity = link.buffer.checked_mul(buffers).ok_or_else(|| {
+            let message = format!("{} phits for each of {buffers} VCs are too many", link.buffer);
+            SpecError::new(path.as_str(), message)
+                .choices([format!("at most {}", u32::MAX / buffers)])
+        })?;
         let largest = u32::from(setting.largest);
         let on_its_way = (2 * link.latency + plan.response).div_ceil(link.period);
         // Frames of the other VCs may be ahead, and one of its own that is longer than any packet.
         let vcs = if self.whole_link { 1 } else { u32::from(link.vcs) };
         let ahead = (vcs - 1) * plan.frame + plan.frame.saturating_sub(largest);
         let headroom = 2 * largest + plan.frame + ahead + on_its_way;
-        self.renewed_in_time(plan, (largest + ahead) * link.period, setting)?;
+        self.renewed_in_time(plan, (largest + ahead).saturating_mul(link.period), setting)?;
         let bytes = |phits: u32| f64::from(phits) * setting.scale.phit_bytes();
         let xoff = match &self.spec.xoff {
             Some(limit) => setting.scale.buffer(&self.at("xoff"), limit)?,

@@ -155,6 +155,12 @@ impl Simulation {
         &self.model.filled
     }
 
+    /// Buffers that are too small for their links: the path of each, and the share of its link that one VC gets through it
+    /// where nothing is in its way.
+    pub fn throttles(&self) -> Vec<(String, f64)> {
+        self.model.throttles(&self.spec.network.switch)
+    }
+
     /// Memory that a run needs.
     pub fn footprint(&self) -> Footprint {
         footprint::of(&self.model)

@@ -142,6 +142,10 @@ impl Spectra {
         for (form, likelihood) in forms.iter_mut().zip(&likelihoods) {
             form.weight *= (likelihood - most).exp();
         }
+        // What never changes tells of no memory.
+        if found.iter().all(|(_, amplitude)| *amplitude == 0.0) {
+            forms.truncate(1);
+        }
         let sum: f64 = forms.iter().map(|form| form.weight).sum();
         for form in &mut forms {
             form.weight /= sum;

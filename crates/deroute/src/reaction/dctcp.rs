@@ -2,7 +2,8 @@
 //!
 //! # What it does
 //! A flow begins with `initial_window` and adds what is acknowledged (slow start) until the first cut; later it adds a
-//! packet in each window (congestion avoidance). Once in each window of data, alpha = (1 - `gain`) alpha + `gain` F,
+//! packet in each window (congestion avoidance), marked or not, as in the model of the paper (RFC 3168, 6.1.2, would have
+//! marked acknowledgements add nothing). Once in each window of data, alpha = (1 - `gain`) alpha + `gain` F,
 //! where F is the fraction of what was acknowledged since the last time that was marked; alpha begins with 1. The first
 //! marked packet takes alpha / 2 off the window, no later one does until all that was under way then is acknowledged.
 //! A packet that its receiver asks for takes the half, once in the same time; one whose time is over leaves one packet,
@@ -10,7 +11,7 @@
 //!
 //! # Source
 //! RFC 8257, 3.3 to 3.5; Alizadeh et al., Data center TCP (DCTCP), SIGCOMM 2010. Slow start, congestion avoidance and the
-//! window of two packets: RFC 5681, 3.1. The initial window: RFC 6928. Every packet is acknowledged on its own, so that a
+//! window of two packets: RFC 5681, 3.1. The initial window is that of Linux. Every packet is acknowledged on its own, so that a
 //! receiver has nothing to remember.
 //!
 //! # Parameters

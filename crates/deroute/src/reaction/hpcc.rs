@@ -22,6 +22,7 @@
 //! (`network.nic.notification_point.acknowledgement`), and switches that write what packets meet
 //! (`network.congestion_point.int`). Packets of a flow that take different paths tell of different links: each tells only
 //! by the packet before it that took the same. A window is no less than `increase`, and one packet may always be under way.
+//! Where packets can be lost it needs `network.nic.retransmission`; a loss changes no window.
 //!
 //! # Example
 //! ```toml
@@ -33,7 +34,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Acknowledged, Allowance, Control, Law, ReactionPlan, Receipt, Setting};
+use super::{Acknowledged, Allowance, Control, Law, ReactionPlan, Setting};
 use crate::congestion::Trail;
 use crate::spec::{Quantity, SpecError};
 
@@ -112,8 +113,7 @@ pub(crate) struct HpccWindow {
     used: f64,
     /// What the last packet met.
     met: Trail,
-    /// Phits that have left the host, and how many had when the reference was set.
-    sent: u32,
+    /// Phits of the flow that have come when all have that were under way as the reference was set.
     set_at: u32,
 }
 
@@ -126,23 +126,18 @@ impl HpccWindow {
             stage: 0,
             used: 1.0,
             met: Trail::default(),
-            sent: 0,
             set_at: 0,
         }
     }
 
-    pub(super) fn send(&mut self, phits: u16) {
-        self.sent = self.sent.wrapping_add(phits.into());
-    }
-
-    /// A packet has come that has met this.
-    pub(super) fn hear(&mut self, plan: &Plan, receipt: &Receipt, met: &Trail) {
+    /// A packet has come, with so many phits of its flow and of so many that have left, and has met this.
+    pub(super) fn hear(&mut self, plan: &Plan, (come, sent): (u32, u32), met: &Trail) {
         let before = std::mem::replace(&mut self.met, *met);
         let Some((used, time)) = busiest(plan, &before, met) else { return };
         let weight = (time / plan.base).min(1.0);
         self.used = (1.0 - weight) * self.used + weight * used;
         // Since it was set, a packet has been there and back.
-        let sets = receipt.come.wrapping_sub(self.set_at) as i32 > 0;
+        let sets = come.wrapping_sub(self.set_at) as i32 > 0;
         let falls = self.used >= plan.utilisation || self.stage >= plan.stages;
         let share = if falls { plan.utilisation / self.used } else { 1.0 };
         let window = self.reference * share + plan.increase;
@@ -150,7 +145,7 @@ impl HpccWindow {
         self.rate = self.window / plan.most;
         if sets {
             self.stage = if falls { 0 } else { self.stage + 1 };
-            (self.reference, self.set_at) = (self.window, self.sent);
+            (self.reference, self.set_at) = (self.window, sent);
         }
     }
 }
@@ -177,12 +172,8 @@ impl Control for Plan {
 
     fn hear(&self, own: &mut Box<HpccWindow>, heard: &Acknowledged<'_>) {
         if let Some(met) = heard.met {
-            own.hear(self, &heard.receipt, met);
+            own.hear(self, (heard.receipt.come, heard.sent), met);
         }
-    }
-
-    fn send(&self, own: &mut Box<HpccWindow>, phits: u16, _: impl FnOnce() -> f64) {
-        own.send(phits);
     }
 }
 
@@ -217,10 +208,6 @@ mod tests {
         trail
     }
 
-    fn receipt(come: u32) -> Receipt {
-        Receipt { phits: 10, come, left: 0, marked: false, hops: 0, trail: 0, number: 0 }
-    }
-
     /// U of a link: the shorter queue over what it carries in a round trip, and the share of the time in which it was busy.
     #[test]
     fn the_use_of_a_link_is_queue_and_rate() {
@@ -238,24 +225,23 @@ mod tests {
     #[test]
     fn a_window_follows_the_use() {
         let mut window = HpccWindow::new(&PLAN);
-        (0..10).for_each(|_| window.send(10));
-        window.hear(&PLAN, &receipt(10), &trail(0, 0, 0));
+        window.hear(&PLAN, (10, 100), &trail(0, 0, 0));
         assert_eq!(window.window, 100.0, "one packet tells no rate");
         // Twice as busy as a link can be: 100 phits wait.
-        window.hear(&PLAN, &receipt(20), &trail(0, 0, 0));
-        window.hear(&PLAN, &receipt(30), &trail(100, 100, 200));
+        window.hear(&PLAN, (20, 100), &trail(0, 0, 0));
+        window.hear(&PLAN, (30, 100), &trail(100, 100, 200));
         assert_eq!(
             (window.used, window.window),
             (1.0, 96.0),
             "it is the shorter queue that counts"
         );
         assert_eq!((window.reference, window.set_at), (96.0, 100));
-        window.hear(&PLAN, &receipt(40), &trail(100, 200, 400));
+        window.hear(&PLAN, (40, 100), &trail(100, 200, 400));
         let fallen = 96.0 * 0.95 / 2.0 + 1.0;
         assert_eq!((window.used, window.window, window.reference), (2.0, fallen, 96.0));
         assert_eq!(window.rate, fallen / 100.0);
         // What was sent after the reference was set has come.
-        window.hear(&PLAN, &receipt(110), &trail(100, 300, 600));
+        window.hear(&PLAN, (110, 100), &trail(100, 300, 600));
         assert_eq!((window.reference, window.stage), (fallen, 0));
     }
 
@@ -266,7 +252,7 @@ mod tests {
         window.used = 0.4;
         let mut found = Vec::new();
         for turn in 0..8 {
-            window.hear(&PLAN, &receipt(1 + turn), &trail(0, 40 * turn, 200 * turn));
+            window.hear(&PLAN, (1 + turn, 100), &trail(0, 40 * turn, 200 * turn));
             found.push(window.window);
             window.set_at = 0;
         }

@@ -8,8 +8,9 @@
 //! nothing: another path will do. Increases are summed and take effect after 8 packets or `base_rtt`, each
 //! of the latter with a small increase for all. Unmarked and with hardly any delay for a window's worth, it
 //! grows by a quarter of what is acknowledged (fast increase). Where little has come in a round trip and the delay is
-//! beyond four targets or a packet was lost, the window becomes what has come (quick adapt), and marked acknowledgements
-//! and losses of what was under way are ignored. Any other loss takes its packet off the window. A shorter round trip than `base_rtt` takes its place for its flow.
+//! beyond four targets or a receiver has asked for a packet, the window becomes what has come (quick adapt), and marked
+//! acknowledgements and requests for what was under way are ignored. Any other loss takes its packet off the window, as
+//! does a packet whose time is over. A shorter round trip than `base_rtt` takes its place for its flow.
 //!
 //! # Source
 //! Ultra Ethernet Specification 1.0, NSCC; constants and order of the rules as in uet-htsim, commit 40ccb05,
@@ -134,7 +135,7 @@ pub(crate) struct NsccWindow {
     /// Phits whose marks are ignored, and those that have come of them.
     ignore: f64,
     ignored: f64,
-    /// A packet was lost since the last quick adapt.
+    /// A receiver has asked for a packet since the last quick adapt.
     lost: bool,
 }
 
@@ -289,14 +290,17 @@ impl Control for Plan {
     /// A packet of so many phits is lost, and so many are under way.
     fn lose(&self, own: &mut NsccWindow, lost: &Lost) {
         let (phits, now) = (f64::from(lost.phits), f64::from(lost.now));
-        own.ignored += phits;
-        // As if it had waited for a round trip.
-        own.mean += WEIGHT * (own.base_rtt - own.mean);
-        own.lost = true;
-        if !self.adapts(own, (now, lost.under_way), (true, true)) {
-            own.window -= phits;
-            self.bound(own);
+        if !lost.late {
+            own.ignored += phits;
+            // As if it had waited for a round trip of the network.
+            own.mean += WEIGHT * (self.base_rtt - own.mean);
+            own.lost = true;
+            if self.adapts(own, (now, lost.under_way), (true, true)) {
+                return;
+            }
         }
+        own.window -= phits;
+        self.bound(own);
     }
 }
 
@@ -374,5 +378,11 @@ mod tests {
         let mut own = slow.begin();
         (0..3).for_each(|n| slow.lose(&mut own, &lost(0.0, 100_000 * n)));
         assert_eq!(own.window, 225e3 - 3.0 * 4096.0);
+        let before = NsccWindow { window: 100e3, base_rtt: 6e3, ..plan.begin() };
+        let (mut own, mut late) = (before, before);
+        plan.lose(&mut own, &lost(0.0, 1_000));
+        assert_eq!(own.mean, WEIGHT * 12e3, "the round trip of the network");
+        plan.lose(&mut late, &Lost { late: true, ..lost(0.0, 1_000) });
+        assert_eq!(late, NsccWindow { window: 100e3 - 4096.0, ..before }, "its time is over");
     }
 }

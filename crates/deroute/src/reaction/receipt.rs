@@ -39,6 +39,8 @@ pub(crate) struct Acknowledged<'a> {
     /// Phits that have come since what was heard before, and those that are still under way.
     pub(crate) newly: f64,
     pub(crate) under_way: f64,
+    /// Phits of the flow that will have come when all of these have.
+    pub(crate) sent: u32,
     /// The cycle in which it is heard.
     pub(crate) now: f64,
     /// What the packet has met on its way, where switches write that.
@@ -56,6 +58,6 @@ impl Acknowledged<'_> {
     pub(super) fn of(phits: u16, left: Cycle, now: f64) -> Self {
         let (come, marked) = (phits.into(), false);
         let receipt = Receipt { phits, come, left, marked, hops: 0, trail: 0, number: 0 };
-        Self { receipt, newly: phits.into(), under_way: 0.0, now, met: None }
+        Self { receipt, newly: phits.into(), under_way: 0.0, sent: 0, now, met: None }
     }
 }

@@ -17,8 +17,8 @@ use crate::spec::{Quantity, Scale, SpecError};
 pub struct RetransmissionSpec {
     /// Time from which on a packet counts as lost that has left and is not acknowledged: cycles or a time, no less than the
     /// longest round trip without queues. Default: for each flow the smoothed round trip and four times its mean
-    /// deviation, no less than twice that round trip, and 64 times it before the first acknowledgement; twice as long after
-    /// each time that it is over, up to 8 times, until something new is acknowledged.
+    /// deviation, no less than twice that round trip; its first packets are looked for when 64 times it is over, and no
+    /// earlier. Twice as long after each time that it is over, up to 8 times, until something new is acknowledged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Quantity>,
 }

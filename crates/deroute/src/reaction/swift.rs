@@ -8,7 +8,8 @@
 //! `target`, and `hop` for each link between switches on the way, and with `flow_scaling`
 //! a / sqrt(w) - b between 0 and `range`, where a and b make it 0 for `most` packets and `range` for `least`.
 //! A window of less than a packet lets one packet leave in each round trip / w. A packet that is lost cuts the
-//! window by `most_cut`, at most once in a round trip; after five timeouts in a row, as in htsim, it is the smallest.
+//! window by `most_cut`, at most once in a round trip; after five timeouts in a row, as in htsim, each at least a round trip
+//! after the one before, it is the smallest. Before it has seen a round trip a flow takes the target for one.
 //!
 //! # Source
 //! Kumar et al., Swift: delay is simple and effective for congestion control in the datacenter, SIGCOMM
@@ -152,8 +153,9 @@ pub(crate) struct SwiftWindow {
     /// When it was cut last, and the last round trip.
     cut_at: f64,
     round_trip: f64,
-    /// Timeouts since the last acknowledgement.
+    /// Timeouts since the last acknowledgement, and when the last one was.
     timeouts: u32,
+    late_at: f64,
 }
 
 impl Plan {
@@ -185,8 +187,9 @@ impl Control for Plan {
     type Flow = SwiftWindow;
 
     fn begin(&self) -> SwiftWindow {
-        let cut_at = f64::NEG_INFINITY;
-        SwiftWindow { window: self.most, rate: 1.0, cut_at, round_trip: 0.0, timeouts: 0 }
+        let never = f64::NEG_INFINITY;
+        let (window, rate, round_trip) = (self.most, 1.0, 0.0);
+        SwiftWindow { window, rate, cut_at: never, round_trip, timeouts: 0, late_at: never }
     }
 
     fn hear(&self, own: &mut SwiftWindow, heard: &Acknowledged<'_>) {
@@ -212,10 +215,15 @@ impl Control for Plan {
     /// A packet is lost, because its time is over or because its receiver asks for it.
     fn lose(&self, own: &mut SwiftWindow, lost: &Lost) {
         let now = f64::from(lost.now);
-        own.timeouts = if lost.late { own.timeouts + 1 } else { 0 };
+        let round_trip = if own.round_trip > 0.0 { own.round_trip } else { self.target };
+        if !lost.late {
+            own.timeouts = 0;
+        } else if now - own.late_at >= round_trip {
+            (own.timeouts, own.late_at) = (own.timeouts + 1, now);
+        }
         if own.timeouts >= RESET {
-            own.window = self.least;
-        } else if now - own.cut_at >= own.round_trip {
+            (own.window, own.cut_at) = (self.least, now);
+        } else if now - own.cut_at >= round_trip {
             own.window *= 1.0 - self.most_cut;
             own.cut_at = now;
         }
@@ -285,9 +293,14 @@ mod tests {
         PLAN.lose(&mut own, &lost(5_010, false));
         PLAN.lose(&mut own, &lost(5_500, false));
         assert_eq!(own.window, before / 2.0);
-        (0..4).for_each(|n| PLAN.lose(&mut own, &lost(5_600 + n, true)));
-        assert_eq!(own.window, before / 2.0);
-        PLAN.lose(&mut own, &lost(5_700, true));
-        assert_eq!(own.window, PLAN.least);
+        (0..9).for_each(|n| PLAN.lose(&mut own, &lost(5_600 + n, true)));
+        assert_eq!((own.window, own.timeouts), (before / 2.0, 1), "a burst is one timeout");
+        (1..4).for_each(|n| PLAN.lose(&mut own, &lost(5_600 + 1_000 * n, true)));
+        assert_eq!(own.window, before / 16.0);
+        PLAN.lose(&mut own, &lost(9_600, true));
+        assert_eq!((own.window, own.cut_at), (PLAN.least, 9_600.0));
+        let mut own = PLAN.begin();
+        (0..9).for_each(|n| PLAN.lose(&mut own, &lost(64_000 + n, true)));
+        assert_eq!(own.window, PLAN.most / 2.0, "before it has seen a round trip");
     }
 }

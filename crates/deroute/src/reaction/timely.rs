@@ -23,7 +23,8 @@
 //! # Limits
 //! Hosts need a link of their own (`network.nic.link`), and receivers that acknowledge packets
 //! (`network.nic.notification_point.acknowledgement`). The law has no unique fixed point: where rates and queues settle
-//! depends on how they began (Zhu et al., 4). Packets are paced one by one, not segment by segment.
+//! depends on how they began (Zhu et al., 4). Packets are paced one by one, not segment by segment. Where packets can be lost
+//! it needs `network.nic.retransmission`; a loss changes no rate.
 //!
 //! # Example
 //! ```toml

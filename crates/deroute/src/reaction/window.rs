@@ -14,8 +14,8 @@
 //!
 //! # Limits
 //! Hosts need a link of their own (`network.nic.link`), and receivers that acknowledge packets
-//! (`network.nic.notification_point.acknowledgement`). Nothing is sent again, so that no flow control may be
-//! lossy. Packets that wait count as injection queue.
+//! (`network.nic.notification_point.acknowledgement`). Where packets can be lost it needs
+//! `network.nic.retransmission`. Packets that wait count as injection queue.
 //!
 //! # Example
 //! ```toml

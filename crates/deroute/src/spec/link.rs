@@ -15,7 +15,7 @@ pub struct Link {
     #[serde(default)]
     pub vcs: Vcs,
     /// Input buffer of each VC: phits, or an amount of data. `"auto"` (default): what travels in a round trip of
-    /// the link, and two of the largest packets.
+    /// the link and the pipeline of the switch, and two of the largest packets: what one VC needs to fill the link.
     #[serde(default = "Quantity::auto")]
     pub buffer: Quantity,
     /// Memory of the port that its VCs share beyond their own `buffer`, which is then their reserve (DAMQ,

@@ -34,6 +34,14 @@ pub struct SwitchPlan {
     pub holds_input: bool,
 }
 
+impl SwitchPlan {
+    /// Cycles from the grant of a packet to its departure, and from its arrival at the next switch to that of its credits,
+    /// where nothing waits.
+    pub(crate) fn credits_wait(&self) -> Cycle {
+        self.pipeline * if self.holds_input { 2 } else { 1 }
+    }
+}
+
 /// How inputs and outputs are matched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Matching {

@@ -151,6 +151,12 @@ impl Dragonfly {
             let message = format!("{hosts} hosts are too many");
             return refuse("p", message, "at most 16777216 hosts".into());
         }
+        let ports = u64::from(self.groups) * u64::from(self.a) * u64::from(self.h);
+        if ports > Self::MOST_LINKS {
+            let message = format!("{ports} global ports are too many");
+            let most = Self::MOST_LINKS / (u64::from(self.groups) * u64::from(self.a));
+            return refuse("h", message, format!("at most {most}"));
+        }
         let (groups, trunk) = (self.groups, u64::from(self.trunk));
         if u64::from(groups).pow(2) * trunk > Self::MOST_LINKS {
             let message = format!("the links between any two of {groups} groups are too many");
@@ -160,7 +166,7 @@ impl Dragonfly {
         Ok(())
     }
 
-    /// Links between any two groups, at most.
+    /// Links between any two groups, and global ports, at most.
     const MOST_LINKS: u64 = 1 << 26;
 
     /// Where the links from a group to another one are in the table of gateways, if there is one each.

@@ -208,7 +208,8 @@ impl Workload {
             let pace = Pace::of(&asked, sizes.mean(), period)?;
             let pattern = pattern(shape, pattern_path, setting)?;
             let hosts = setting.topology.hosts();
-            let sending = (0..hosts).filter(|host| pattern.sends(HostId(*host))).count();
+            let sends = |host: &u32| pattern.sends(HostId(*host)) && (senders.free)(HostId(*host));
+            let sending = (0..hosts).filter(sends).count();
             Ok(Phase { from, load, pace, pattern, senders: sending as f64 / f64::from(hosts) })
         };
         let (mut load, mut shape) = (spec.load, &spec.pattern);

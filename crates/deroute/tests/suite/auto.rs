@@ -68,9 +68,9 @@ fn buffers_follow_from_the_link() {
     let found: Vec<_> = simulation.filled().iter().map(|(path, n)| (path.as_str(), *n)).collect();
     let expected = [
         ("network.links.local.vcs", 12),
-        ("network.links.local.buffer", 50),
+        ("network.links.local.buffer", 53),
         ("network.links.global.vcs", 6),
-        ("network.links.global.buffer", 96),
+        ("network.links.global.buffer", 97),
     ];
     assert_eq!(found, expected);
 }
@@ -93,4 +93,35 @@ fn too_many_are_refused() {
     let error = Simulation::build(&spec).err().unwrap();
     assert_eq!(error.path, "network.links.dim1.vcs");
     assert!(error.message.contains("64 is too few"), "{error}");
+}
+
+/// Two hosts send all they can to each other over one link. What the engine takes for a buffer fills it, and of smaller ones it
+/// says how much of it gets through.
+#[test]
+fn automatic_buffers_fill_their_links() {
+    let within = |what: &str| format!("{{ combined_queued = {{ pipeline = 90, {what} }} }}");
+    for (switch, buffer, throttled) in [
+        (within("output_buffer = 400"), "'auto'", ""),
+        (within("output_buffer = 400"), "50", "network.links.link.buffer"),
+        (within("output_buffer = 400"), "105", "network.links.link.buffer"),
+        (within("output_buffer = 80"), "'auto'", "network.switch.combined_queued.output_buffer"),
+        (within("output_buffer = 100"), "'auto'", ""),
+        ("{ input_buffered_output_queued = { pipeline = 90 } }".into(), "'auto'", ""),
+        ("{ input_queued = { pipeline = 90 } }".into(), "'auto'", ""),
+        ("{ input_queued = { pipeline = 90 } }".into(), "80", "network.links.link.buffer"),
+    ] {
+        let spec = support::parse(&format!(
+            "[network]\ntopology = {{ graph = {{ hosts = 1, edges = [[0, 1]] }} }}\nswitch = {switch}\n\
+             links = {{ link = {{ latency = 15, buffer = {buffer} }} }}\nnic = {{ injection_queue = 400 }}\n\
+             [routing.minimal]\n[traffic]\nload = 1.0\npacket_size = 10\npattern = \"uniform\"\n\
+             [run]\nwarmup = 2000\nmeasure = 20000\n"
+        ));
+        let told = Simulation::build(&spec).unwrap().throttles();
+        let paths: Vec<_> = told.iter().map(|(path, _)| path.as_str()).collect();
+        let wanted: Vec<_> = [throttled].into_iter().filter(|path| !path.is_empty()).collect();
+        assert_eq!(paths, wanted, "{switch} {buffer}");
+        let share = told.first().map_or(1.0, |(_, share)| *share);
+        let found = support::run(&spec).load.accepted;
+        assert!((found / share - 1.0).abs() < 0.03, "{switch} {buffer}: {found} for {share}");
+    }
 }

@@ -209,6 +209,11 @@ fn impossible_flows_are_refused() {
         ("{ incast = { senders = 4, size = 1 } }".into(), ".incast.senders", "1 to 3"),
         ("{ incast = { to = 4, size = 1 } }".into(), ".incast.to", "0 to 3"),
         ("{ incast = { rounds = 0, size = 1 } }".into(), ".incast.rounds", "1 or more"),
+        (
+            "{ incast = { rounds = 4_000_000_000, size = 1 } }".into(),
+            ".incast.rounds",
+            "12000000000 flows of 3 senders are too many (allowed: up to 5592405)",
+        ),
         (poisson("load = 0.0, within = 9, sizes = 'web_search'"), ".poisson.load", "more than 0"),
         (poisson("load = 9.0, within = 9, sizes = { fixed = 1 }"), ".poisson.load", "at most 1"),
         (poisson("load = 0.1, within = 0, sizes = { fixed = 1 }"), ".poisson.within", "longer"),

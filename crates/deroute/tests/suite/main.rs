@@ -15,6 +15,7 @@ mod crossbar_of;
 mod dcqcn;
 mod dctcp;
 mod decisions;
+mod ejection;
 mod equality;
 mod ethernet;
 mod flows;

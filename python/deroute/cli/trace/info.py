@@ -17,6 +17,7 @@ from deroute.trace import chakra, formats, picture
 from deroute.trace.free import FreeNetwork, Run
 from deroute.trace.sizes import bytes_text, ms
 from deroute.trace.statistics import Summary, summary
+from deroute.writing import blaming
 
 _SHOWN = 5
 
@@ -59,12 +60,14 @@ def info(
         for note in opened.notes():
             app.err().print(note, markup=False, soft_wrap=True)
     if matrix is not None:
-        written = picture.draw(found, matrix, trace.name)
+        with blaming("--matrix", matrix):
+            written = picture.draw(found, matrix, trace.name)
         app.err().print(f"{written}", markup=False, soft_wrap=True)
     if timeline is not None and run is None:
         raise InputError.of(f"{trace} is a graph: only a replay says when", "--timeline")
     if timeline is not None and run is not None:
-        written = picture.draw_timeline(opened, run, timeline, trace.name)
+        with blaming("--timeline", timeline):
+            written = picture.draw_timeline(opened, run, timeline, trace.name)
         app.err().print(f"{written}", markup=False, soft_wrap=True)
 
 

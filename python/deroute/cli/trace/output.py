@@ -8,7 +8,7 @@ from pathlib import Path
 from deroute.errors import InputError
 from deroute.trace import chakra, goal, goal_binary, text, writing
 from deroute.trace.ops import Trace
-from deroute.writing import whole
+from deroute.writing import absent, blaming, empty, whole
 
 #: What traces are written as.
 FORMATS = (goal.NAME, text.NAME)
@@ -21,17 +21,22 @@ def put(trace: Trace, to: Path, form: str, notes: Sequence[str] = ()) -> str:
         raise InputError.of(f"there is no format {form!r} to write", "--into", FORMATS)
     if form == text.NAME and isinstance(trace, _GRAPHS):
         raise InputError.of("graphs become graphs", "--into", [goal.NAME])
-    if form == text.NAME:
-        writing.write(trace, writing.empty(to, "--to"), notes)
-    else:
-        if to.exists():
-            raise InputError.of(f"{to} is there already", "--to")
-        to.parent.mkdir(parents=True, exist_ok=True)
-        with whole(to) as draft, draft.open("w", encoding="ascii") as out:
-            if isinstance(trace, chakra.ChakraTrace):
-                chakra.write(trace, out, notes)
-            elif isinstance(trace, goal_binary.GoalBinaryTrace):
-                goal_binary.write(trace, out, notes)
-            else:
-                goal.write(trace, out, notes)
+    refuse = empty if form == text.NAME else absent
+    refuse(to, "--to")
+    with blaming("--to", to):
+        if form == text.NAME:
+            writing.write(trace, to, notes)
+        else:
+            _write_graph(trace, to, notes)
     return f"{to}: {trace.ranks:,} ranks, {form}"
+
+
+def _write_graph(trace: Trace, to: Path, notes: Sequence[str]) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    with whole(to) as draft, draft.open("w", encoding="ascii") as out:
+        if isinstance(trace, chakra.ChakraTrace):
+            chakra.write(trace, out, notes)
+        elif isinstance(trace, goal_binary.GoalBinaryTrace):
+            goal_binary.write(trace, out, notes)
+        else:
+            goal.write(trace, out, notes)

@@ -11,7 +11,7 @@ from deroute.cli import app
 from deroute.errors import InputError
 from deroute.frame import load_results
 from deroute.trace import events
-from deroute.writing import whole
+from deroute.writing import blaming, whole
 
 
 def timeline(
@@ -37,12 +37,9 @@ def timeline(
     if len(chosen) != 1:
         axes = [axis for axis in results.experiment.axes if axis not in labels]
         raise InputError.of(f"names {len(chosen)} finished points, not one", "--where", axes)
-    try:
-        with whole(to) as draft, draft.open("w", encoding="utf-8") as out:
-            count = events.write(chosen[0], out)
-            if count == 0:
-                message = f"no job in {directory} keeps its timeline"
-                raise InputError.of(message, "DIR", ["`timeline = true` of a job"])
-    except OSError as error:
-        raise InputError.of(f"cannot write {to}: {error}", "--to") from error
+    with blaming("--to", to), whole(to) as draft, draft.open("w", encoding="utf-8") as out:
+        count = events.write(chosen[0], out)
+        if count == 0:
+            message = f"no job in {directory} keeps its timeline"
+            raise InputError.of(message, "DIR", ["`timeline = true` of a job"])
     print(f"{to}: {count} activities; open it in Perfetto or chrome://tracing")

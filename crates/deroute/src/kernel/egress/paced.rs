@@ -162,7 +162,7 @@ impl Flow {
         let newly = if newly <= self.under_way() { newly } else { 0 };
         self.come = self.come.wrapping_add(newly);
         let (newly, under_way) = (f64::from(newly), f64::from(self.under_way()));
-        Acknowledged { receipt, newly, under_way, now: now.into(), met: None }
+        Acknowledged { receipt, newly, under_way, sent: self.sent, now: now.into(), met: None }
     }
 
     /// The same where packets are sent again: so many phits have come that the host has not known of.
@@ -173,8 +173,8 @@ impl Flow {
         now: Cycle,
     ) -> Acknowledged<'static> {
         self.come = self.come.wrapping_add(newly.into());
-        let under_way = f64::from(self.under_way());
-        Acknowledged { receipt, newly: newly.into(), under_way, now: now.into(), met: None }
+        let (newly, under_way) = (f64::from(newly), f64::from(self.under_way()));
+        Acknowledged { receipt, newly, under_way, sent: self.sent, now: now.into(), met: None }
     }
 
     /// Its next packet: what is sent again comes first.

@@ -99,8 +99,9 @@ impl<C: Mailed> Hosts for AnyHosts<C> {
         // Whoever is told of packets may know of all that are in a queue, and several queues wait for each other.
         let whole = C::TOLD || model.flows.injection_queues() > 1;
         let ahead = if whole { u32::MAX } else { behind::ahead(model) };
+        let period = model.egress.nic.map_or(1, |link| link.period);
         let interfaces =
-            jobs.map(|jobs| Interfaces::new(jobs, horizon, (model.nic_queue(), ahead)));
+            jobs.map(|jobs| Interfaces::new(jobs, (horizon, period), (model.nic_queue(), ahead)));
         let streams = Streams::new(model, horizon, extent);
         if !model.loads_packets() {
             return Self { loaded: None };

@@ -35,6 +35,8 @@ pub(crate) struct Interfaces {
     pub(super) later: Later,
     /// What its sender is to be told of a packet when it leaves, by the word of the packet.
     pub(super) leaving: Table<u32, u32>,
+    /// Cycles that a phit takes on the link of a host.
+    period: Cycle,
     /// Phits in an injection queue.
     pub(super) queue: u32,
     /// What is due in a cycle, while it is looked at: the interface, and the slot.
@@ -52,13 +54,18 @@ pub(crate) struct Interfaces {
 impl State for Interfaces {
     state! {
         keep nics, arrivals, news, later, leaving, scale_up, records;
-        leave of_hosts, queue, due, ahead, wildcards;
+        leave of_hosts, period, queue, due, ahead, wildcards;
     }
 }
 
 impl Interfaces {
-    /// Those of a partition, with so many phits in an injection queue, and so many of them there as packets.
-    pub(crate) fn new(jobs: &Jobs, horizon: Cycle, (queue, ahead): (u32, u32)) -> Self {
+    /// Those of a partition, with a wheel of so many cycles, so many for each phit on the link of a host, so many phits in
+    /// an injection queue, and so many of them there as packets.
+    pub(crate) fn new(
+        jobs: &Jobs,
+        (horizon, period): (Cycle, Cycle),
+        (queue, ahead): (u32, u32),
+    ) -> Self {
         Self {
             nics: Vec::new(),
             of_hosts: Vec::new(),
@@ -66,6 +73,7 @@ impl Interfaces {
             news: Slab::new(),
             later: Later::new(),
             leaving: Table::default(),
+            period,
             queue,
             due: Vec::new(),
             ahead,
@@ -199,7 +207,7 @@ impl Interfaces {
     /// The last packet of a message, by its word, leaves its host, with so many phits.
     pub(super) fn leaves(&mut self, host_word: u32, (now, phits): (Cycle, u16)) {
         let Some(slot) = self.leaving.remove(&host_word) else { return };
-        let at = now.saturating_add(phits.into());
+        let at = now.saturating_add(u32::from(phits) * self.period);
         self.news.get_mut(slot).at = at;
         self.announce(slot, at, now);
     }

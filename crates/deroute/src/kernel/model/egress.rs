@@ -19,6 +19,9 @@ use crate::topology::{Peer, Topology};
 /// VCs that a link can have.
 const MOST_VCS: usize = 64;
 
+/// Most phits that may wait for the link of a host which have been counted as delivered.
+const LONGEST: u32 = 1 << 20;
+
 /// Queues at the outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct EgressModel {
@@ -41,6 +44,8 @@ pub(crate) struct EgressModel {
     pub(crate) times_links: bool,
     /// A packet that leaves has left the output buffer.
     pub(crate) leaves_at_once: bool,
+    /// So much may wait for the link of a host that it is in the network yet.
+    pub(crate) holds_ends: bool,
     /// A packet keeps its memory in the input buffer until it leaves.
     pub(crate) holds_input: bool,
     /// Pauses end by themselves.
@@ -116,6 +121,10 @@ impl EgressModel {
         let guarded = guarded || retry.as_ref().is_some_and(Retries::wait);
         let counts_phits = switch.holds_input || flows.service() > 1 || guarded || rated;
         let credits_of_hosts = messages.is_some_and(|messages| messages.host().is_some());
+        let faster = switch.crossbar != Crossbar::Speed(1);
+        // Where packets are counted when they are granted, the end of the measurement must be known, and near.
+        let beside = spec.workload.is_some() && !spec.traffic.is_silent();
+        let holds_ends = faster && switch.output_buffer > LONGEST;
         let schemes = flows.classes() / flows.service();
         let flow_by_vc = std::array::from_fn(|vc| vc as u8 % flows.classes());
         let class_by_vc = flow_by_vc.map(|flow| flow / schemes);
@@ -125,6 +134,8 @@ impl EgressModel {
         };
         Ok(Self {
             needed: counts_phits
+                || beside
+                || holds_ends
                 || retry.is_some()
                 || nic.is_some()
                 || whole
@@ -139,6 +150,7 @@ impl EgressModel {
             counts_phits,
             times_links: !counts_phits || network.sensing == Sensing::Waiting,
             leaves_at_once: has_no_output_queues(switch),
+            holds_ends,
             holds_input: switch.holds_input,
             silence_ends: pause.is_some_and(Pauses::ends),
             schedule: Schedule::of(&network.classes, largest),

@@ -1,11 +1,15 @@
-//! What is too large for the engine.
+//! What is too large for the engine, and what is too small for the links.
 
 use super::Model;
 use crate::ids::RouterId;
 use crate::spec::{SpecError, Switch};
+use crate::switch::Crossbar;
 
 /// Most phits that an output may be ahead of its link: keeps each timing wheel below 512 MiB.
 const DEEPEST: u64 = 1 << 25;
+
+/// The share of a link that is as good as all of it.
+const ENOUGH: f64 = 0.95;
 
 /// Most virtual output queues: 4 GiB.
 const MOST_QUEUES: u64 = 1 << 28;
@@ -29,6 +33,33 @@ impl Model {
             return Err(SpecError::new(path, message).choices(choices));
         }
         Ok(())
+    }
+
+    /// Buffers that keep links waiting where nothing else does: their paths, and the share of the link that gets through.
+    pub(crate) fn throttles(&self, switch: &Switch) -> Vec<(String, f64)> {
+        let largest = u32::from(self.packet_sizes().1);
+        let within = self.pipeline * if self.egress.holds_input { 2 } else { 1 };
+        let mut found = Vec::new();
+        for (index, name) in (0..).zip(self.topology.classes()) {
+            let class = &self.classes[usize::from(index)];
+            let paused =
+                self.pause.as_ref().is_some_and(|pauses| pauses.of(index.into()).is_some());
+            if paused || self.cells(index).is_some() {
+                continue;
+            }
+            // Whole packets, of which the first has its credits back after so long.
+            let phits = class.buffer / largest * largest;
+            let share = f64::from(phits * class.period) / f64::from(within + 2 * class.latency);
+            found.push((format!("network.links.{name}.buffer"), share));
+        }
+        if self.crossbar != Crossbar::Speed(1) && !self.egress.counts_phits {
+            // A packet is granted when all of it will fit, and leaves a pipeline later.
+            let late = (self.pipeline + largest).saturating_sub(self.output_buffer);
+            let share = f64::from(largest) / f64::from(largest + late);
+            found.push((format!("network.switch.{}.output_buffer", switch.name()), share));
+        }
+        found.retain(|(_, share)| *share < ENOUGH);
+        found
     }
 
     /// Credits, or the output buffer, must keep an output within reach of the timing wheel.

@@ -13,13 +13,13 @@ use crate::topology::{Peer, Topology};
 /// The most VCs of a link; what stands for those that are not known yet.
 const MOST: u8 = 64;
 
-/// The link classes of the topology, in its order. Where the VCs follow from the routing, there are
+/// The link classes of the topology, in its order; a credit spends so long within switches on its way. Where the VCs follow from the routing, there are
 /// [`MOST`] until [`settle`].
 pub(super) fn resolve(
     spec: &Spec,
     scale: &Scale,
     topology: &dyn Topology,
-    largest: u16,
+    (within, largest): (Cycle, u16),
 ) -> Result<Vec<LinkClass>, SpecError> {
     let names = topology.classes();
     if let Some(name) = spec.network.links.keys().find(|key| !names.contains(&key.as_str())) {
@@ -44,7 +44,7 @@ pub(super) fn resolve(
             let latency = scale.interval(&format!("{path}.latency"), &link.latency, 1)?;
             let period = period(scale, &format!("{path}.rate"), &link.rate)?;
             let reserve = match link.buffer.is_auto() {
-                true => (2 * latency).div_ceil(period) + 2 * u32::from(largest),
+                true => (within + 2 * latency).div_ceil(period) + 2 * u32::from(largest),
                 false => scale.buffer(&format!("{path}.buffer"), &link.buffer)?,
             };
             let shared = match &link.shared {

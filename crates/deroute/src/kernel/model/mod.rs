@@ -107,7 +107,11 @@ impl Model {
         let (notification_point, notices) = notices(spec, (scale, service))?;
         let (times, jobs, traffic) = demand::resolve(spec, &scale, &topology, (service, notices))?;
         let largest = demand::packet_sizes(jobs.as_ref(), &traffic, notices).1;
-        let mut classes = links::resolve(spec, &scale, &*topology, largest)?;
+        let setting = switch::Setting::new(&spec.network.switch, scale, largest, false);
+        // What is wrong with it is told below, with what the routing asks of it.
+        let within =
+            switch::build(&spec.network.switch, &setting).map_or(0, |plan| plan.credits_wait());
+        let mut classes = links::resolve(spec, &scale, &*topology, (within, largest))?;
         let plan = |classes: &[LinkClass]| {
             let fabric = links::fabric(&topology, classes, scale);
             queuing::plan_for(queuing::Asked::of(&spec.network, service), notices, fabric, planner)
@@ -238,12 +242,17 @@ impl Model {
         // A crossbar no faster than the links passes a packet when the link has sent the one before, and what waits in
         // queues at outputs is scheduled when it leaves.
         let waits = self.crossbar != Crossbar::Speed(1) && !self.egress.needed;
-        if waits { self.delivery() } else { self.passage() }
+        if waits { self.backlog() + self.passage() } else { self.passage() }
     }
 
     /// Cycles in which whatever is granted now is delivered, in any switch with these buffers.
     pub(crate) fn delivery(&self) -> Cycle {
-        self.backlog() + self.passage()
+        // Nothing but the buffer limits what waits for a host.
+        let hosts = match self.crossbar == Crossbar::Speed(1) || self.egress.needed {
+            true => 0,
+            false => self.output_buffer,
+        };
+        self.backlog().max(hosts) + self.passage()
     }
 
     /// Phits that can wait for a link behind a crossbar.

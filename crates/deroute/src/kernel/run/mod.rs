@@ -275,7 +275,10 @@ impl<M: Machine> Running<M> {
                 next = next.min(look.checked_next_multiple_of(self.chunk()).unwrap_or(next));
             }
             if self.now >= self.in_flight.next() {
-                self.in_flight.take(self.packets());
+                let ends = self.model.egress.holds_ends;
+                let leaving = self.partitions.iter().map(|own| own.path.egress.leaving());
+                let leaving: u64 = if ends { leaving.sum() } else { 0 };
+                self.in_flight.take(self.packets() + leaving);
             }
             next = next.min(self.in_flight.next());
             if let Some(samples) = &mut self.samples {

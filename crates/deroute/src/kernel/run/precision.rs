@@ -41,7 +41,7 @@ impl Changes {
         let at: Vec<f64> = (0..counts.len()).map(|i| i as f64 / last.max(1.0)).collect();
         let sum = counts.iter().sum::<f64>();
         let mean = sum / counts.len() as f64;
-        let deviations: Vec<f64> = counts.iter().map(|count| count - mean).collect();
+        let deviations: Vec<f64> = counts.iter().map(|count| beyond(*count, mean)).collect();
         let in_flight = spectrum::line(&at, &deviations)?;
         Some(Self {
             latency: Change::of(latency, (total.sums().latency as f64).max(1.0)),
@@ -96,7 +96,13 @@ fn latencies(total: &Collector) -> Vec<f64> {
     let sums = total.sums();
     let mean = sums.latency as f64 / sums.packets.max(1) as f64;
     let of = total.batches.iter();
-    of.map(|batch| batch.latency as f64 - mean * batch.packets as f64).collect()
+    of.map(|batch| beyond(batch.latency as f64, mean * batch.packets as f64)).collect()
+}
+
+/// By how much a value exceeds what is expected: by nothing if they only differ by how they are rounded.
+fn beyond(value: f64, expected: f64) -> f64 {
+    let off = value - expected;
+    if off.abs() > 1e-12 * expected.abs() { off } else { 0.0 }
 }
 
 /// How well the mean latency is known, in cycles.
@@ -112,7 +118,7 @@ pub(super) fn accepted(total: &Collector) -> Option<Mean> {
     let rate = total.sums().phits as f64 / cycles;
     let batches = total.batches.iter().zip(lengths(total));
     let phits: Vec<f64> =
-        batches.map(|(batch, length)| batch.phits as f64 - rate * length).collect();
+        batches.map(|(batch, length)| beyond(batch.phits as f64, rate * length)).collect();
     let known = spectrum::mean(&middles(total), &phits)?;
     Some(Mean { half_width: known.half_width / cycles, ..known })
 }

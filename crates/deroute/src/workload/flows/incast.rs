@@ -19,7 +19,7 @@
 //! ```
 
 use super::spec::IncastSpec;
-use super::{Flow, Site};
+use super::{Flow, MOST, Site};
 use crate::rng::{Owner, Stream};
 use crate::spec::SpecError;
 
@@ -38,6 +38,12 @@ pub(super) fn build(spec: &IncastSpec, site: &Site<'_>) -> Result<Vec<Flow>, Spe
     if spec.rounds == 0 {
         let error = SpecError::new(format!("{}.incast.rounds", site.path), "0 rounds send nothing");
         return Err(error.choices(["1 or more"]));
+    }
+    let all = u64::from(senders) * u64::from(spec.rounds);
+    if all > MOST as u64 {
+        let message = format!("{all} flows of {senders} senders are too many");
+        let error = SpecError::new(format!("{}.incast.rounds", site.path), message);
+        return Err(error.choices([format!("up to {}", MOST as u64 / u64::from(senders))]));
     }
     let mut from: Vec<u32> = (0..site.ranks).filter(|rank| *rank != to).collect();
     let mut rng = Stream::new(site.seed, Owner::Flows(to));

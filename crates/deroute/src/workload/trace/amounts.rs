@@ -9,6 +9,8 @@ pub(super) struct Amounts {
     scale: Scale,
     /// Computations take so many times what the trace says; by rank, or of all.
     compute: Vec<f64>,
+    /// Ranks that have factors of their own, if they do.
+    pub(super) ranks: Option<usize>,
     messages: f64,
     /// Operations a second, where a trace counts operations.
     pub(super) flops: Option<f64>,
@@ -58,12 +60,8 @@ impl Amounts {
             false => all.iter().map(|own| own * spec.compute).collect(),
         };
         let (messages, wildcards) = (spec.messages, spec.wildcards);
-        Ok(Self { scale: *scale, compute, messages, flops, wildcards })
-    }
-
-    /// Ranks that have factors of their own, if they do.
-    pub(super) fn ranks(&self) -> Option<usize> {
-        (self.compute.len() > 1).then_some(self.compute.len())
+        let ranks = (!all.is_empty()).then_some(all.len());
+        Ok(Self { scale: *scale, compute, ranks, messages, flops, wildcards })
     }
 
     /// A message of so many bytes in phits; at least one.

@@ -54,6 +54,20 @@ pub(super) fn read(files: &Files, draft: &mut Draft<'_>) -> Result<(), Fault> {
     draft.require_all(files)
 }
 
+/// The number in a field of an attribute: floating, signed in zigzag, or as it stands.
+fn whole(field: u64, value: u64) -> Result<u64, String> {
+    let float = match field {
+        3 => f64::from_bits(value),
+        5 => f64::from(f32::from_bits(value as u32)),
+        15 | 17 => return Ok((value >> 1) ^ (value & 1).wrapping_neg()),
+        _ => return Ok(value),
+    };
+    if (0.0..u64::MAX as f64).contains(&float) {
+        return Ok(float.round() as u64);
+    }
+    Err(format!("{float} is no number of anything"))
+}
+
 /// The fields of a message.
 struct Fields<'a> {
     rest: &'a [u8],
@@ -147,7 +161,7 @@ impl Node {
                 (29, Value::Bytes(text)) if name == "pg_name" => {
                     self.group = String::from_utf8_lossy(text).into_owned();
                 }
-                (3.., Value::Number(value)) => number = Some(value),
+                (field @ 3.., Value::Number(value)) => number = Some(whole(field, value)?),
                 _ => {}
             }
         }

@@ -72,7 +72,7 @@ impl<'a> Draft<'a> {
         if known > 0 && known != ranks {
             return Err(format!("{ranks} ranks, but {known} in a file before"));
         }
-        if let Some(own) = self.amounts.ranks().filter(|own| *own as u64 != ranks) {
+        if let Some(own) = self.amounts.ranks.filter(|own| *own as u64 != ranks) {
             return Err(format!("{ranks} ranks, but compute_of_rank has {own} factors"));
         }
         self.ranks.resize_with(ranks as usize, || None);

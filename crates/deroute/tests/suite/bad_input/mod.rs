@@ -97,6 +97,11 @@ fn impossible_geometry() {
         (&[(&h, "0")], &h, &["0 is out of range"]),
         (&[(&p, "1024"), (&a, "1024"), (&h, "1024")], &p, &["hosts", "at most"]),
         (
+            &[(&p, "1"), (&a, "1024"), (&h, "1024"), (&groups, "8192")],
+            &h,
+            &["8589934592 global ports", "at most 8"],
+        ),
+        (
             &[("network.topology", "{ crossbar = { hosts = 0 } }"), ("network.links", "{}")],
             "network.topology.crossbar.hosts",
             &["0 hosts", "1 to 65535"],

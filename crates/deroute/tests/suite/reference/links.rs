@@ -356,8 +356,8 @@ fn pauses(control: &FlowControl, class: &Class, largest: u32, scale: &Scale) -> 
         let xon = asked.xon.as_ref().map_or(xoff.saturating_sub(2 * largest), whole);
         Limits { capacity, xoff, xon }
     };
-    // A quantum is the time of 512 bits.
-    let quantum = 512.0 / 8.0 / scale.phit_bytes();
+    // A quantum is the time of 512 bits on the link.
+    let quantum = 512.0 / 8.0 / scale.phit_bytes() * f64::from(class.period);
     let duration = asked.quanta.map(|quanta| ((f64::from(quanta) * quantum).round() as u32).max(1));
     let threshold = |shared: &SharedBufferSpec| match &shared.limit {
         Some(limit) => Threshold::Static(whole(limit)),

@@ -68,6 +68,20 @@ fn operations() {
     ]);
     let outcome = completed(&ideal(2, 999, file.path(), "trace.flops = 2e9"));
     assert_eq!(job(&outcome).time, 3_000);
+    for (field, content) in [(3, 4_000_f64.to_bits()), (15, 8_000), (17, 8_000)] {
+        let number = match field {
+            3 => [varint(field << 3 | 1), content.to_le_bytes().to_vec()].concat(),
+            _ => number(field, content),
+        };
+        let operations = message(10, &[message(1, b"num_ops"), number].concat());
+        let one = graph(&[node(1, 4, &[], 0, &operations)]);
+        let outcome = completed(&ideal(2, 999, one.path(), "trace.flops = 2e9"));
+        assert_eq!(job(&outcome).time, 2_000, "field {field}");
+    }
+    let float = [varint(5 << 3 | 5), (-1_f32).to_le_bytes().to_vec()].concat();
+    let operations = message(10, &[message(1, b"num_ops"), float].concat());
+    let told = refusal(&graph(&[node(1, 4, &[], 0, &operations)]));
+    assert!(told.contains("-1 is no number of anything"), "{told}");
     let told = refusal(&file);
     assert!(told.contains("byte 3: node 1: operations take no time that is known"), "{told}");
 }

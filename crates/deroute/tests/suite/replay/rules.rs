@@ -108,7 +108,11 @@ fn large_messages_ask_first() {
 #[test]
 fn sends_end_as_the_spec_says() {
     let trace = goal("a: send 10000b to 1\nb: calc 7\nb requires a", "a: recv 10000b from 0");
-    assert_eq!(ends(&trace, "protocol = { send_ends = 'injected' }")[0], 10_000 + 7);
+    let injected = "protocol = { send_ends = 'injected' }";
+    assert_eq!(ends(&trace, injected)[0], 10_000 + 7);
+    let mut slow = spec(&trace, injected);
+    slow.network.nic.link = Some(value("{ buffer = 1000000, rate = '1/4' }"));
+    assert_eq!(job(&completed(&slow)).arrays.rank_end[0], 40_000 + 7);
 }
 
 #[test]
@@ -210,6 +214,7 @@ fn computations_and_messages_are_scaled() {
     for (factors, told) in [
         ("[1.0, -2.0]", "compute_of_rank[1]: -2 is no factor"),
         ("[1.0, 2.0, 3.0]", "2 ranks, but compute_of_rank has 3 factors"),
+        ("[2.0]", "2 ranks, but compute_of_rank has 1 factors"),
         ("{ file = 'slow.txt' }", "compute_of_rank.file: \"slow.txt\": the engine reads no files"),
     ] {
         let spec = spec(&trace, &format!("trace.compute_of_rank = {factors}"));
