@@ -40,6 +40,17 @@ impl SwitchPlan {
     pub(crate) fn credits_wait(&self) -> Cycle {
         self.pipeline * if self.holds_input { 2 } else { 1 }
     }
+
+    /// May more wait for the link of a host, behind the crossbar, than is as good as delivered?
+    pub(crate) fn holds_ends(&self) -> bool {
+        self.crossbar != Crossbar::Speed(1) && self.output_buffer > 1 << 20
+    }
+}
+
+/// The same of a switch that is not built yet, and 0 of one that cannot be.
+pub(crate) fn credits_wait(spec: &Switch, scale: Scale, largest: u16) -> Cycle {
+    let setting = Setting::new(spec, scale, largest, false);
+    build(spec, &setting).map_or(0, |plan| plan.credits_wait())
 }
 
 /// How inputs and outputs are matched.

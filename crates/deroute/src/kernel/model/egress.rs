@@ -19,9 +19,6 @@ use crate::topology::{Peer, Topology};
 /// VCs that a link can have.
 const MOST_VCS: usize = 64;
 
-/// Most phits that may wait for the link of a host which have been counted as delivered.
-const LONGEST: u32 = 1 << 20;
-
 /// Queues at the outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct EgressModel {
@@ -112,19 +109,14 @@ impl EgressModel {
         let point = network.nic.reaction_point.as_ref();
         let reaction_point = point.map(|point| reaction::build(point, &setting)).transpose()?;
         let whole = network.forwarding == Forwarding::StoreAndForward;
-        let again = (switch.pipeline, largest, whole);
-        let retransmission =
-            retransmission(spec, (topology, links, nic), reaction_point, (scale, again))?;
+        let again = (scale, (switch.pipeline, largest, whole));
+        let retransmission = retransmission(spec, (topology, links, nic), reaction_point, again)?;
         let rated = !slow.is_empty() || links.iter().chain(&nic).any(|link| link.period > 1);
         let guarded = pause.is_some() || messages.is_some();
         let retry = links::retries(spec, (scale, largest), topology, (links, nic))?;
         let guarded = guarded || retry.as_ref().is_some_and(Retries::wait);
         let counts_phits = switch.holds_input || flows.service() > 1 || guarded || rated;
         let credits_of_hosts = messages.is_some_and(|messages| messages.host().is_some());
-        let faster = switch.crossbar != Crossbar::Speed(1);
-        // Where packets are counted when they are granted, the end of the measurement must be known, and near.
-        let beside = spec.workload.is_some() && !spec.traffic.is_silent();
-        let holds_ends = faster && switch.output_buffer > LONGEST;
         let schemes = flows.classes() / flows.service();
         let flow_by_vc = std::array::from_fn(|vc| vc as u8 % flows.classes());
         let class_by_vc = flow_by_vc.map(|flow| flow / schemes);
@@ -134,8 +126,9 @@ impl EgressModel {
         };
         Ok(Self {
             needed: counts_phits
-                || beside
-                || holds_ends
+                // Without queues packets count when they are granted: where they end must be known, and near.
+                || switch.holds_ends()
+                || spec.workload.is_some() && !spec.traffic.is_silent()
                 || retry.is_some()
                 || nic.is_some()
                 || whole
@@ -150,7 +143,7 @@ impl EgressModel {
             counts_phits,
             times_links: !counts_phits || network.sensing == Sensing::Waiting,
             leaves_at_once: has_no_output_queues(switch),
-            holds_ends,
+            holds_ends: switch.holds_ends(),
             holds_input: switch.holds_input,
             silence_ends: pause.is_some_and(Pauses::ends),
             schedule: Schedule::of(&network.classes, largest),

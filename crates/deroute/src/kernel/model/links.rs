@@ -8,19 +8,21 @@ use crate::control::{LinkClass, RetryPlan, retry};
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::routing::{Fabric, VcNeed};
 use crate::spec::{Quantity, Scale, Spec, SpecError, holds};
+use crate::switch;
 use crate::topology::{Peer, Topology};
 
 /// The most VCs of a link; what stands for those that are not known yet.
 const MOST: u8 = 64;
 
-/// The link classes of the topology, in its order; a credit spends so long within switches on its way. Where the VCs follow from the routing, there are
+/// The link classes of the topology, in its order. Where the VCs follow from the routing, there are
 /// [`MOST`] until [`settle`].
 pub(super) fn resolve(
     spec: &Spec,
     scale: &Scale,
     topology: &dyn Topology,
-    (within, largest): (Cycle, u16),
+    largest: u16,
 ) -> Result<Vec<LinkClass>, SpecError> {
+    let within = switch::credits_wait(&spec.network.switch, *scale, largest);
     let names = topology.classes();
     if let Some(name) = spec.network.links.keys().find(|key| !names.contains(&key.as_str())) {
         let message = format!("the topology has no link class {name:?}");
