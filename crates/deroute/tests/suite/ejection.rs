@@ -62,22 +62,17 @@ fn a_constant_latency_is_known() {
 /// anything that no rank runs on.
 #[test]
 fn traffic_beside_a_program_ends_with_it() {
-    for switch in [
-        "{ output_queued = { pipeline = 3 } }",
-        "{ combined_queued = { pipeline = 3, output_buffer = 4000, speedup = 8 } }",
-    ] {
-        let outcome = support::run(&support::parse(&format!(
-            "[network]\ntopology = {{ crossbar = {{ hosts = 8 }} }}\nswitch = {switch}\nnic = {{ latency = 5 }}\n\
-             [routing.minimal]\n\
-             [traffic]\nload = 0.8\npacket_size = 8\n\
-             pattern = {{ pairs = {{ list = [[0, 7], [1, 7], [2, 7], [4, 7]] }} }}\n\
-             [workload]\npacket_size = 8\n\
-             jobs = [{{ ranks = 2, placement = {{ hosts = [4, 5] }}, iterations = 10, steps = [{{ ring = {{ size = 8000 }} }}] }}]\n"
-        )));
-        assert_eq!(outcome.verdict.state, State::Completed, "{switch}");
-        let accepted = outcome.arrays.accepted_by_host[7];
-        assert!((0.99..=1.0).contains(&accepted), "{switch}: {accepted}");
-        assert!(outcome.links.iter().all(|class| class.max <= 1.0), "{:?}", outcome.links);
-        assert_eq!(outcome.load.offered, 0.8 * 3.0 / 8.0, "{switch}");
-    }
+    let outcome = support::run(&support::parse(
+        "[network]\ntopology = { crossbar = { hosts = 8 } }\nswitch = { output_queued = { pipeline = 3 } }\nnic = { latency = 5 }\n\
+         [routing.minimal]\n\
+         [traffic]\nload = 0.8\npacket_size = 8\n\
+         pattern = { pairs = { list = [[0, 7], [1, 7], [2, 7], [4, 7]] } }\n\
+         [workload]\npacket_size = 8\n\
+         jobs = [{ ranks = 2, placement = { hosts = [4, 5] }, iterations = 10, steps = [{ ring = { size = 8000 } }] }]\n",
+    ));
+    assert_eq!(outcome.verdict.state, State::Completed);
+    let accepted = outcome.arrays.accepted_by_host[7];
+    assert!((0.99..=1.0).contains(&accepted), "{accepted}");
+    assert!(outcome.links.iter().all(|class| class.max <= 1.0), "{:?}", outcome.links);
+    assert_eq!(outcome.load.offered, 0.8 * 3.0 / 8.0);
 }

@@ -126,9 +126,8 @@ impl EgressModel {
         };
         Ok(Self {
             needed: counts_phits
-                // Without queues packets count when they are granted: where they end must be known, and near.
+                // Without queues packets count when they are granted, which is to be soon before they leave.
                 || switch.holds_ends()
-                || spec.workload.is_some() && !spec.traffic.is_silent()
                 || retry.is_some()
                 || nic.is_some()
                 || whole

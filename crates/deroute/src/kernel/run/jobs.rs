@@ -50,13 +50,14 @@ impl<M: Machine> Running<M> {
 
     /// All ranks have ended, or it is the limit: the result is computed.
     pub(super) fn end_jobs(&mut self) {
-        // Synthetic traffic has gone on until now, messages have not.
-        self.close(self.now);
-        // What has been granted the output to its host counts.
-        self.partitions.iter_mut().for_each(Partition::finish);
-        if self.model.traffic.is_silent() {
-            self.close(makespan(&self.network()));
+        // What has been granted the output to its host counts, unless much may wait there.
+        if self.model.egress.holds_ends {
+            self.close(self.now);
         }
+        self.partitions.iter_mut().for_each(Partition::finish);
+        // Synthetic traffic has gone on until now, messages have not.
+        let end = if self.model.traffic.is_silent() { makespan(&self.network()) } else { self.now };
+        self.close(end);
     }
 
     /// The measurement has lasted until a cycle.
