@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ import pytest
 from conftest import EXPERIMENT
 from deroute.writing import whole
 from test_cli import call
+from test_robust import SHELL, shell
 
 NEW = "--topology dragonfly --hosts 72 --routing minimal --traffic uniform"
 NAS = "trace nas cg --class S --ranks 4"
@@ -97,12 +96,9 @@ def test_a_folder_that_cannot_be_repaired_is_named(
     assert output.startswith("error: DIR: cannot write small/run.lock: Is a directory")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs limits of files")
+@SHELL
 def test_a_disk_that_is_full_is_named(folder: Path) -> None:
-    command = f"ulimit -f 2; {sys.executable} -m deroute export small --to a"
-    done = subprocess.run(
-        ["bash", "-c", command], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = shell("ulimit -f 2; deroute export small --to a", folder)
     assert done.returncode == 2
     assert done.stderr == "error: --to: cannot write a.parquet: File too large\n"
 

@@ -35,22 +35,22 @@ pub struct SwitchPlan {
 }
 
 impl SwitchPlan {
-    /// Cycles from the grant of a packet to its departure, and from its arrival at the next switch to that of its credits,
-    /// where nothing waits.
-    pub(crate) fn credits_wait(&self) -> Cycle {
-        self.pipeline * if self.holds_input { 2 } else { 1 }
-    }
-
     /// May more wait for the link of a host, behind the crossbar, than is as good as delivered?
     pub(crate) fn holds_ends(&self) -> bool {
         self.crossbar != Crossbar::Speed(1) && self.output_buffer > 1 << 20
     }
 }
 
+/// Cycles from the grant of a packet to its departure, and from its arrival at the next switch to that of its credits, where
+/// nothing waits: in switches with such a pipeline, where it may keep its memory in the input buffer until it leaves.
+pub(crate) fn credits_wait(pipeline: Cycle, holds_input: bool) -> Cycle {
+    pipeline * if holds_input { 2 } else { 1 }
+}
+
 /// The same of a switch that is not built yet, and 0 of one that cannot be.
-pub(crate) fn credits_wait(spec: &Switch, scale: Scale, largest: u16) -> Cycle {
+pub(crate) fn credits_wait_of(spec: &Switch, scale: Scale, largest: u16) -> Cycle {
     let setting = Setting::new(spec, scale, largest, false);
-    build(spec, &setting).map_or(0, |plan| plan.credits_wait())
+    build(spec, &setting).map_or(0, |plan| credits_wait(plan.pipeline, plan.holds_input))
 }
 
 /// How inputs and outputs are matched.

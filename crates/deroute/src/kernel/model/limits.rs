@@ -3,7 +3,7 @@
 use super::Model;
 use crate::ids::RouterId;
 use crate::spec::{SpecError, Switch};
-use crate::switch::Crossbar;
+use crate::switch::{Crossbar, credits_wait};
 
 /// Most phits that an output may be ahead of its link: keeps each timing wheel below 512 MiB.
 const DEEPEST: u64 = 1 << 25;
@@ -38,7 +38,7 @@ impl Model {
     /// Buffers that keep links waiting where nothing else does: their paths, and the share of the link that gets through.
     pub(crate) fn throttles(&self, switch: &Switch) -> Vec<(String, f64)> {
         let largest = u32::from(self.packet_sizes().1);
-        let within = self.pipeline * if self.egress.holds_input { 2 } else { 1 };
+        let within = credits_wait(self.pipeline, self.egress.holds_input);
         let mut found = Vec::new();
         for (index, name) in (0..).zip(self.topology.classes()) {
             let class = &self.classes[usize::from(index)];

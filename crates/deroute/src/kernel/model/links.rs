@@ -22,7 +22,7 @@ pub(super) fn resolve(
     topology: &dyn Topology,
     largest: u16,
 ) -> Result<Vec<LinkClass>, SpecError> {
-    let within = switch::credits_wait(&spec.network.switch, *scale, largest);
+    let within = switch::credits_wait_of(&spec.network.switch, *scale, largest);
     let names = topology.classes();
     if let Some(name) = spec.network.links.keys().find(|key| !names.contains(&key.as_str())) {
         let message = format!("the topology has no link class {name:?}");
