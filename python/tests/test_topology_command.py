@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -348,6 +349,11 @@ def test_mistakes_of_the_command(experiment_file: Path, tmp_path: Path) -> None:
     unknown = call(HYPERX, "--set", "network.topology={ torus = {} }", code=2).output
     assert all(word in unknown for word in ("torus", "dragonfly", "hyperx"))
     assert "2.5, 10.0, 25.0" in call(HYPERX, "--signalling", 3, code=2).output
+    twice = ("--set", "traffic.load=0.1", "--set", "traffic.load=0.2")
+    assert "traffic.load is given twice: 0.1 and 0.2" in call(HYPERX, *twice, code=2).output
+    stencil = call(ROOT / "experiments" / "stencil.toml", code=2).output
+    assert "stencil.toml:35" in stencil
+    assert "without labels of: phase, routing, seed (--where AXIS=LABEL)" in stencil
     large = ("--set", "network.topology.hyperx.widths=[9, 9, 9]")
     result = call(HYPERX, *large, "--plot", tmp_path / "large.png", code=2)
     assert "729 routers are too many to draw: at most 200" in result.output
@@ -364,6 +370,9 @@ def test_drawings_are_the_same_every_time(topology: dict[str, Any], tmp_path: Pa
     draw(network(topology), second)
     assert first.read_bytes() == second.read_bytes()
     assert first.stat().st_size > 1000
+    routers = network(topology).routers
+    shown = set(re.findall(r"(?:<!-- |>)([0-9]+)(?: -->|<)", first.read_text(encoding="utf-8")))
+    assert shown == {str(number) for number in range(routers)}
 
 
 def test_measures_of_claims() -> None:

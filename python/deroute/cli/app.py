@@ -215,7 +215,12 @@ def _options(
 
 def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
     """`key=value` options as a table."""
-    return dict(_entries(texts, option))
+    table: dict[str, str] = {}
+    for key, value in _entries(texts, option):
+        if key in table:
+            raise InputError.of(f"{key} is given twice: {table[key]} and {value}", option)
+        table[key] = value
+    return table
 
 
 def _entries(texts: Sequence[str], option: str) -> Iterator[tuple[str, str]]:

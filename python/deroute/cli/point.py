@@ -83,7 +83,13 @@ def _problem(
     if any(error.path.startswith(path) for path in app.pairs(assignments, "--set")):
         return Problem(error.message, error.path, tuple(error.choices))
     place = experiment.origin(labels, error.path)
-    return experiment.problem(place, error.message, error.choices)
+    return experiment.problem(place, error.message, error.choices, unnamed(experiment, labels))
+
+
+def unnamed(experiment: Experiment, labels: Mapping[str, Any]) -> str:
+    """Says which axes leave the base as it is, as `--where` names no label of them."""
+    left = [axis for axis in experiment.axes if axis not in labels]
+    return f"the base without labels of: {', '.join(left)} (--where AXIS=LABEL)" if left else ""
 
 
 def set_entries(spec: dict[str, Any], assignments: list[str]) -> None:

@@ -59,7 +59,7 @@ def tables(
     """
     spec = spec_in(file, where, assignments)
     # The engine says what is wrong with a spec before anything of it is looked at.
-    arrays = wire(spec, file, assignments)
+    arrays = wire(spec, file, where, assignments)
     fabric = Fabric.of(spec["network"]["topology"], arrays)
     if with_dmp and openflow_to is None:
         raise InputError.of("belongs to --openflow", "--dmp")

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from deroute import _engine
 from deroute.cli import app, power
-from deroute.cli.point import set_entries, spec_of
+from deroute.cli.point import set_entries, spec_of, unnamed
 from deroute.economics import charts, drawing, floor, network, prices, scaling
 from deroute.economics.floor import Cables, Share
 from deroute.economics.network import Network
@@ -91,7 +91,7 @@ def topology(
     found = None
     if file is not None:
         spec = spec_in(file, where, assignments)
-        found = Network.of(spec, wire(spec, file, assignments))
+        found = Network.of(spec, wire(spec, file, where, assignments))
     if found is None or with_power:
         power.tell(found, power_file, plot, as_json=as_json)
         return
@@ -148,7 +148,9 @@ def spec_in(file: Path, where: list[str], assignments: list[str]) -> dict[str, A
     return document
 
 
-def wire(spec: Mapping[str, Any], file: Path, assignments: list[str]) -> Mapping[str, Any]:
+def wire(
+    spec: Mapping[str, Any], file: Path, where: list[str], assignments: list[str]
+) -> Mapping[str, Any]:
     """The engine's wiring; mistakes of the file get its lines."""
     try:
         return _engine.topology(in_order(spec))
@@ -156,9 +158,13 @@ def wire(spec: Mapping[str, Any], file: Path, assignments: list[str]) -> Mapping
         if any(error.path.startswith(path) for path in app.pairs(assignments, "--set")):
             raise
         document, text = read_toml(file)
-        steps = (*(("base",) if "base" in document else ()), *parse_path(error.path))
         message = in_dumps(error.message, spec, parse_path(error.path))
-        problem = in_file(message, steps, file=file, text=text, choices=error.choices)
+        steps, note = parse_path(error.path), ""
+        if "base" in document:
+            experiment = Experiment.load(file)
+            labels = app.labels(experiment, where)
+            steps, note = experiment.origin(labels, error.path), unnamed(experiment, labels)
+        problem = in_file(message, steps, file=file, text=text, choices=error.choices, note=note)
         raise InputError([problem]) from error
 
 

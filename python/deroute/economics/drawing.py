@@ -64,6 +64,11 @@ def _figure(network: Network) -> Figure:
         colour = look(index).colour
         panel.add_collection(LineCollection(curves, colors=colour, linewidths=0.7, alpha=0.75))
     panel.scatter(places[:, 0], places[:, 1], s=dot(network.routers), color="black", zorder=3)
+    box = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.2}
+    for number, (x, y) in enumerate(places):
+        panel.annotate(
+            f"{number}", (x, y), (2.5, 2.5), textcoords="offset points", fontsize=5, bbox=box
+        )
     handles = [Line2D([], [], color=look(index).colour) for index in range(len(names))]
     labels = [f"{name}: {count:,}" for name, count in network.links_by_class().items()][1:]
     if handles:
