@@ -7,6 +7,8 @@ mod catalogue;
 mod paged;
 #[path = "memory/pausing.rs"]
 mod pausing;
+#[path = "memory/series.rs"]
+mod series;
 #[path = "memory/told.rs"]
 mod told;
 

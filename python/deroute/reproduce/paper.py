@@ -79,6 +79,11 @@ class Claim:
     #: Which part of the statement the checks cover; None: all of it.
     scope: str | None
 
+    @property
+    def simulated(self) -> bool:
+        """A check looks at results, and not only at wiring, formulas or settings."""
+        return any("of" in check.arguments for check in self.checks)
+
 
 @dataclass(frozen=True, slots=True)
 class Drawing:

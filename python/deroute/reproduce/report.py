@@ -45,7 +45,8 @@ MEASURED = (
     "A claim is reproduced if whole intervals are where it holds, and differs if one is where it\n"
     "does not; an interval that is in both settles nothing.\n"
     "A semicolon separates checks. Scale `paper` has the runs that a paper asks for, for all\n"
-    "points of its figures; `claims` has them for what claims look at; `quick` has shorter ones."
+    "points of its figures; `claims` has them for what claims look at; `quick` has shorter ones.\n"
+    "What was not simulated follows from wiring, closed forms, tables or settings."
 )
 
 
@@ -112,13 +113,17 @@ def print_status(console: Console, paper: Paper, reports: Sequence[ItemReport]) 
 
 def summary(judgements: Iterable[Judgement]) -> str:
     """How many claims got which verdict."""
-    verdicts = [judgement.verdict for judgement in judgements]
+    verdicts, simulated = [], 0
+    for judgement in judgements:
+        verdicts.append(judgement.verdict)
+        simulated += judgement.verdict == REPRODUCED and judgement.claim.simulated
     counts = [
         f"{verdicts.count(verdict)} {verdict}"
         for verdict in _STYLE
         if verdict not in (TESTED, NEVER_MEASURED) or verdict in verdicts
     ]
-    return f"{len(verdicts)} claims: {', '.join(counts)}"
+    told = counts[0] + (f" ({simulated} of them by simulation)" if simulated else "")
+    return f"{len(verdicts)} claims: {', '.join([told, *counts[1:]])}"
 
 
 def markdown(engine: str, papers: Sequence[PaperReport]) -> str:

@@ -3,6 +3,8 @@
 //! Every term follows what builds it, which is named beside it; `tests/memory.rs` compares the sum with
 //! what is allocated.
 
+mod records;
+
 use std::collections::VecDeque;
 use std::mem::size_of;
 use std::sync::{Arc, Mutex};
@@ -22,12 +24,11 @@ use super::machines::{
     Voq,
 };
 use super::matching::{islip_footprint, separable_footprint};
-use super::model::{Model, QueuePlan, pause_rows};
+use super::model::Model;
 use super::partition::Partition;
 use super::population::Population;
-use super::run::{RatePlace, partitions};
-use crate::ids::{Cycle, RouterId};
-use crate::outcome::{PauseRow, QueuePlace, RatedFlow};
+use super::run::partitions;
+use crate::ids::RouterId;
 use crate::probe::PathKind;
 use crate::probe::collect::{Batch, batches};
 use crate::probe::histogram;
@@ -46,9 +47,9 @@ pub struct Footprint {
     pub flowing_bytes: u64,
     /// As a run is likely to take beyond saturation, once the queues of all sources are full.
     pub saturated_bytes: u64,
-    /// With every injection queue and buffer full; `u64::MAX` if injection queues are unlimited. What
-    /// checks and most probes record is not counted (of probes, queues and pauses are), nor messages of a program that is more than
-    /// an iteration ahead of their arrival, nor packets that wait at their hosts for an earlier one.
+    /// With every injection queue and buffer full; `u64::MAX` if injection queues are unlimited. What checks and most
+    /// probes record is not counted (time series, queues, rates and pauses are), nor messages of a program that is
+    /// more than an iteration ahead of their arrival, nor packets that wait at their hosts for an earlier one.
     pub worst_bytes: u64,
     /// Of a temporary file, which is there already: what traces have beyond their room in memory.
     pub file_bytes: u64,
@@ -72,13 +73,19 @@ pub(crate) fn of(model: &Arc<Model>) -> Footprint {
         + stages(model, &all)
         + parts.len() as u64 * partition(model)
         + parts.iter().map(|part| hosts(model, part)).sum::<u64>()
-        + records(model);
+        + records::fixed(model);
     let parts = parts.len() as u64;
     let worst = Population::most(model, &all).map_or(u64::MAX, |there| {
         let moving = moving(model, &all, parts, &there);
-        fixed.saturating_add(moving).saturating_add(growing(model))
+        let record = records::growing(model).saturating_add(records::series(model, parts));
+        fixed.saturating_add(moving).saturating_add(record)
     });
-    let with = |there| fixed.saturating_add(likely(model, &all, parts, &there)).min(worst);
+    // How long a program runs is not known.
+    let series = if model.jobs.is_some() { 0 } else { records::series(model, parts) };
+    let with = |there| {
+        let likely = likely(model, &all, parts, &there);
+        fixed.saturating_add(series).saturating_add(likely).min(worst)
+    };
     Footprint {
         fixed_bytes: fixed,
         flowing_bytes: with(Population::flowing(model, &all)),
@@ -140,62 +147,6 @@ fn outputs(model: &Model, all: &Extent) -> u64 {
     let messages = if model.messages.is_some() { Messages::bytes(model, all.ports) } else { 0 };
     let periods = if model.egress.rated { bytes::<u32>(all.ports) } else { 0 };
     queued + paused + messages + periods
-}
-
-/// What probes record where its size is known: `queue_samples::Samples::new`, `rate_samples::Samples::new`.
-fn records(model: &Model) -> u64 {
-    queue_records(model) + rate_records(model)
-}
-
-fn rate_records(model: &Model) -> u64 {
-    let Some(plan) = &model.probed.rates else { return 0 };
-    let flows = plan.flows.len() as u64;
-    let samples = if model.jobs.is_some() { 0 } else { plan.samples(0, recorded(model)) };
-    let each = if plan.windows { 2 } else { 1 };
-    bytes::<f64>(each * samples * flows) + bytes::<RatedFlow>(flows) + bytes::<RatePlace>(flows)
-}
-
-fn queue_records(model: &Model) -> u64 {
-    let Some(plan) = &model.probed.queues else { return 0 };
-    let (places, ports) = (plan.values(), plan.ports.len() as u64);
-    let values = if model.jobs.is_some() { 0 } else { samples(model, plan) * places };
-    bytes::<u32>(values) + bytes::<QueuePlace>(places) + bytes::<(u32, u32)>(ports)
-}
-
-/// What probes record as it happens: queues in a run that ends by itself, and pauses, of which there are copies
-/// when the result is made.
-fn growing(model: &Model) -> u64 {
-    let queues = match &model.probed.queues {
-        Some(plan) if model.jobs.is_some() => grown(samples(model, plan) * plan.values()),
-        _ => 0,
-    };
-    let pauses = match &model.pause {
-        Some(plan) if model.pause_probe => {
-            let rows = pause_rows(model, plan);
-            let bins = bytes::<u32>(4 * rows * model.times.pause_bins());
-            bins + rows * (2 * size_of::<PauseRow>() + size_of::<Vec<u32>>()) as u64
-        }
-        _ => 0,
-    };
-    let rates = match &model.probed.rates {
-        Some(plan) if model.jobs.is_some() => {
-            let each = if plan.windows { 2 } else { 1 };
-            each * grown(plan.samples(0, recorded(model)) * plan.flows.len() as u64)
-        }
-        _ => 0,
-    };
-    bytes::<u32>(queues) + bytes::<f64>(rates) + pauses
-}
-
-/// Samples of queues at the most.
-fn samples(model: &Model, plan: &QueuePlan) -> u64 {
-    plan.samples(0, recorded(model))
-}
-
-/// Cycles of a record in time, at the most.
-fn recorded(model: &Model) -> Cycle {
-    let before = model.times.series.map_or(0, |(_, before)| before);
-    before.saturating_add(model.times.measure)
 }
 
 /// What a partition has, however large it is: itself, its part of `Post::new`, `Collector::new` and

@@ -157,9 +157,9 @@ def queue_ratio(
     return [analysis.estimate(ratios)]
 
 
-def rates(evidence: Evidence, of: str) -> list[Estimate]:
+def rates(evidence: Evidence, experiment: str) -> list[Estimate]:
     """Rates of the slow links of an experiment, as shares of a phit a cycle, and their sum."""
-    links = evidence.of(of).specs[0]["network"]["slow_links"]
+    links = evidence.of(experiment).specs[0]["network"]["slow_links"]
     shares = [float(link["rate"].removesuffix("%")) / 100 for link in links]
     return [Estimate(share) for share in (*shares, math.fsum(shares))]
 

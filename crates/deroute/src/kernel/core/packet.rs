@@ -55,6 +55,9 @@ pub(crate) struct Flight {
 pub(crate) struct BufferId(u32);
 
 impl BufferId {
+    /// Ports that a partition may have.
+    pub(crate) const PORTS: u64 = (1 << 26) - 1;
+
     /// None: no partition has so many ports.
     pub(crate) const NOWHERE: Self = Self(u32::MAX);
 

@@ -2,6 +2,7 @@
 
 use super::Model;
 use crate::ids::RouterId;
+use crate::kernel::core::packet::BufferId;
 use crate::spec::{SpecError, Switch};
 use crate::switch::{Crossbar, credits_wait};
 
@@ -17,9 +18,22 @@ const MOST_QUEUES: u64 = 1 << 28;
 impl Model {
     /// Refuses what is too large.
     pub(super) fn fits(&self, switch: &Switch) -> Result<(), SpecError> {
+        self.ports_fit()?;
         self.shared_memory_fits()?;
         self.voqs_fit(switch)?;
         self.backlogs_fit()
+    }
+
+    /// Ports are numbered in few bits.
+    fn ports_fit(&self) -> Result<(), SpecError> {
+        let routers = (0..self.topology.routers()).map(RouterId);
+        let ports: u64 = routers.map(|router| u64::from(self.topology.radix(router))).sum();
+        if ports > BufferId::PORTS {
+            let message = format!("{ports} ports of switches are too many");
+            let choices = [format!("at most {}", BufferId::PORTS)];
+            return Err(SpecError::new("network.topology", message).choices(choices));
+        }
+        Ok(())
     }
 
     /// Virtual output queues cannot be too many.

@@ -50,6 +50,15 @@ const LATTICES: &[LatticeRow<'_>] = &[
     ),
     (
         CUBE,
+        &[
+            ("network.topology.hyperx.widths", "[64, 64, 17]"),
+            ("network.topology.hyperx.hosts", "881"),
+        ],
+        "network.topology",
+        &["71233536 ports", "67108863"],
+    ),
+    (
+        CUBE,
         &[("network.links.dim2.vcs", "1"), ("routing", "{ dimwar = {} }")],
         "network.links.dim2.vcs",
         &["needs 2", "2 to 64"],
