@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 
 from deroute.cli import app
-from deroute.cli.topology import spec_in, wire
+from deroute.cli.networks import spec_in, wire
 from deroute.errors import InputError
 from deroute.tables import dmp, openflow, p4, rows, sizes, ternary
 from deroute.tables.addresses import ADDRESSINGS

@@ -12,17 +12,14 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from deroute import _engine
 from deroute.cli import app, power
-from deroute.cli.point import set_entries, spec_of, unnamed
+from deroute.cli.networks import spec_in, wire
 from deroute.economics import charts, drawing, floor, network, prices, scaling
 from deroute.economics.floor import Cables, Share
 from deroute.economics.network import Network
 from deroute.economics.prices import Prices
-from deroute.errors import InputError, SpecError, in_file, parse_path
-from deroute.experiment import Experiment
-from deroute.spec import in_order, microseconds, read_toml
-from deroute.tables.files import in_dumps
+from deroute.errors import InputError
+from deroute.spec import microseconds
 from deroute.writing import blaming
 
 _BYTES = {"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9} | {
@@ -135,37 +132,6 @@ def _plot_sizes(file: Path, radix: int, bisection: float) -> Path:
     options = {"ports": radix, "bisection": bisection}
     with blaming("--plot", file):
         return charts.draw("scalability", title, file.with_suffix(""), [form], **options)[0]
-
-
-def spec_in(file: Path, where: list[str], assignments: list[str]) -> dict[str, Any]:
-    """The spec of an experiment, as `deroute point` takes it, or of a file that is a spec."""
-    document, _ = read_toml(file)
-    if "base" in document or "network" not in document:
-        return spec_of(Experiment.load(file), where, assignments)[0]
-    if where:
-        raise InputError.of(f"{file} is a spec: it has no axes", "--where")
-    set_entries(document, assignments)
-    return document
-
-
-def wire(
-    spec: Mapping[str, Any], file: Path, where: list[str], assignments: list[str]
-) -> Mapping[str, Any]:
-    """The engine's wiring; mistakes of the file get its lines."""
-    try:
-        return _engine.topology(in_order(spec))
-    except SpecError as error:
-        if any(error.path.startswith(path) for path in app.pairs(assignments, "--set")):
-            raise
-        document, text = read_toml(file)
-        message = in_dumps(error.message, spec, parse_path(error.path))
-        steps, note = parse_path(error.path), ""
-        if "base" in document:
-            experiment = Experiment.load(file)
-            labels = app.labels(experiment, where)
-            steps, note = experiment.origin(labels, error.path), unnamed(experiment, labels)
-        problem = in_file(message, steps, file=file, text=text, choices=error.choices, note=note)
-        raise InputError([problem]) from error
 
 
 def rate_gbps(units: Mapping[str, str]) -> float:
