@@ -349,8 +349,6 @@ def test_mistakes_of_the_command(experiment_file: Path, tmp_path: Path) -> None:
     unknown = call(HYPERX, "--set", "network.topology={ torus = {} }", code=2).output
     assert all(word in unknown for word in ("torus", "dragonfly", "hyperx"))
     assert "2.5, 10.0, 25.0" in call(HYPERX, "--signalling", 3, code=2).output
-    twice = ("--set", "traffic.load=0.1", "--set", "traffic.load=0.2")
-    assert "traffic.load is given twice: 0.1 and 0.2" in call(HYPERX, *twice, code=2).output
     stencil = call(ROOT / "experiments" / "stencil.toml", code=2).output
     assert "stencil.toml:35" in stencil
     assert "without labels of: phase, routing, seed (--where AXIS=LABEL)" in stencil

@@ -67,7 +67,11 @@ Where = Annotated[
 ]
 Assignments = Annotated[
     list[str],
-    typer.Option("--set", metavar="PATH=VALUE", help="Set an entry of the spec (TOML value)."),
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Set an entry of the spec (TOML value); the last one counts.",
+    ),
 ]
 Directory = Annotated[
     Path, typer.Argument(metavar="DIR", help="Result directory, as `deroute run` names it.")
@@ -214,13 +218,8 @@ def _options(
 
 
 def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
-    """`key=value` options as a table."""
-    table: dict[str, str] = {}
-    for key, value in _entries(texts, option):
-        if key in table:
-            raise InputError.of(f"{key} is given twice: {table[key]} and {value}", option)
-        table[key] = value
-    return table
+    """`key=value` options as a table; the last one of a key counts."""
+    return dict(_entries(texts, option))
 
 
 def _entries(texts: Sequence[str], option: str) -> Iterator[tuple[str, str]]:
