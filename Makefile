@@ -13,7 +13,7 @@ RUST := Cargo.toml Cargo.lock $(SOURCES) $(shell find crates -name Cargo.toml)
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check lint test-rust test-python test-walkthrough test-openflow test-openflow-large test-tables-large test-goal-large test-slurm dist docs bench bench-python stopping interruptions generate generated lock clean
+.PHONY: help demo build test check lint lint-rust lint-python test-rust test-python test-walkthrough test-openflow test-openflow-large test-tables-large test-goal-large test-slurm dist docs bench bench-python stopping interruptions generate generated lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,9 +29,13 @@ test: test-rust test-python test-walkthrough test-openflow ## Run every test
 
 check: lint test ## What CI runs: lints, types, generated files, every test
 
-lint: $(VENV)/developed
+lint: lint-rust lint-python
+
+lint-rust:
 	rustfmt --check --edition 2024 $(SOURCES)
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+lint-python: $(VENV)/developed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -41,7 +45,7 @@ lint: $(VENV)/developed
 # quick: to optimise what they test would take longer.
 test-rust:
 	cargo test --config profile.dev.package.deroute.opt-level=0 --package deroute --locked --quiet --lib
-	cargo test --package deroute --locked --quiet --test '*'
+	cargo test --package deroute-tests --locked --quiet
 	cargo test --package deroute --locked --quiet --doc
 
 test-python: $(VENV)/developed

@@ -95,6 +95,7 @@ fn crossbar(hosts: u32) -> Spec {
 /// What has no end for a packet has one for a run.
 #[test]
 fn unlimited_outputs_have_a_bound() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for (name, spec) in unlimited_outputs() {
         let spec = overloaded(&spec);
         let simulation = Simulation::build(&spec).unwrap_or_else(|error| panic!("{error}"));

@@ -80,12 +80,7 @@ pub(crate) fn of(model: &Arc<Model>) -> Footprint {
         let record = records::growing(model).saturating_add(records::series(model, parts));
         fixed.saturating_add(moving).saturating_add(record)
     });
-    // How long a program runs is not known.
-    let series = if model.jobs.is_some() { 0 } else { records::series(model, parts) };
-    let with = |there| {
-        let likely = likely(model, &all, parts, &there);
-        fixed.saturating_add(series).saturating_add(likely).min(worst)
-    };
+    let with = |there| fixed.saturating_add(likely(model, &all, parts, &there)).min(worst);
     Footprint {
         fixed_bytes: fixed,
         flowing_bytes: with(Population::flowing(model, &all)),
@@ -265,7 +260,9 @@ fn likely(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
         likely_programs(model, all),
         causes(model) / 3,
         if all.generators > 0 { Streams::most_bytes(model, all, parts) } else { 0 },
-        growing(model),
+        records::growing(model),
+        // How long a program runs is not known.
+        if model.jobs.is_some() { 0 } else { records::series(model, parts) },
         Queued::silence_bytes(model, all.ports, all.hosts),
         Pause::most_bytes(model, all.ports),
         Entropies::most_bytes(model, hosts, packets),

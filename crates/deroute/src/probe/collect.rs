@@ -115,6 +115,10 @@ impl Bins {
 
     #[cold]
     fn reach(&mut self, bin: usize) {
+        if bin >= self.bins.capacity() {
+            let room = (2 * self.bins.capacity()).clamp(bin + 1, self.limit);
+            self.bins.reserve_exact(room - self.bins.len());
+        }
         self.bins.resize(bin + 1, Sums::default());
     }
 

@@ -59,7 +59,7 @@ pub(super) fn growing(model: &Model) -> u64 {
 pub(super) fn series(model: &Model, parts: u64) -> u64 {
     let Some((width, _)) = model.times.series else { return 0 };
     let bins = u64::from(recorded(model) / width);
-    let record = (parts + 1) * bytes::<Sums>(grown(bins)) + bytes::<[u64; 4]>(bins);
+    let record = (parts + 1) * bytes::<Sums>(bins) + bytes::<[u64; 4]>(bins);
     2 * (1 + model.traffic.streams().len() as u64) * record
 }
 

@@ -51,11 +51,12 @@ const LATTICES: &[LatticeRow<'_>] = &[
     (
         CUBE,
         &[
-            ("network.topology.hyperx.widths", "[64, 64, 17]"),
-            ("network.topology.hyperx.hosts", "881"),
+            ("network.topology.hyperx.widths", "[64, 64, 64]"),
+            ("network.topology.hyperx.hosts", "1"),
+            ("network.topology.hyperx.trunk", "2"),
         ],
         "network.topology",
-        &["71233536 ports", "67108863"],
+        &["99352576 ports", "67108863"],
     ),
     (
         CUBE,

@@ -176,7 +176,8 @@ fn broken_tables() {
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Every key of every kind of spec, replaced by every hostile value, one at a time.
+/// Every key of every kind of spec, replaced by every hostile value, one at a time. Of all specs but the first only
+/// the keys that differ: `broken_tables` draws from all.
 #[test]
 fn every_key_takes_every_value() {
     for n in 0..ROUTINGS.len() {
@@ -190,7 +191,8 @@ fn every_key_takes_every_value() {
         spec.probes = value("{ series = 10, series_before = 20, links = true }");
         spec.checks = value("{ full = true, dependencies = true, watchdog = 100 }");
         (spec.run.warmup, spec.run.measure) = (Warmup::Fixed(30.into()), 70.into());
-        every_value_at_every_key(&spec, &[]);
+        let differing = ["routing", "switch", "pattern", "packet_size", "injection"];
+        every_value_at_every_key(&spec, if n == 0 { &[] } else { &differing });
     }
     let mut spec = support::dragonfly(1, 2, 1);
     (spec.workload, spec.run) = (Some(value(WORKLOAD)), deroute::spec::Run::default());
