@@ -45,7 +45,7 @@ lint-python: $(VENV)/developed
 # quick: to optimise what they test would take longer.
 test-rust:
 	cargo test --config profile.dev.package.deroute.opt-level=0 --package deroute --locked --quiet --lib
-	cargo test --package deroute-tests --locked --quiet
+	cargo test --package deroute --locked --quiet --test '*'
 	cargo test --package deroute --locked --quiet --doc
 
 test-python: $(VENV)/developed

@@ -94,7 +94,7 @@ def test_the_thesis_covers_chapters_2_and_3() -> None:
     ("paper", "item", "differ"),
     [
         ("thesis", "3.2-zero-load", 0),
-        ("thesis", "6.2-counters", 0),
+        ("thesis", "4.6-probabilities", 0),
         ("hyperx", "2-scalability", 0),
         ("cee", "4-model", 1),
         ("cee", "2-cee", 0),

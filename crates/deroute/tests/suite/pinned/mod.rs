@@ -46,7 +46,7 @@ const DIVISIONS: [[(usize, usize); 3]; 3] = [
 ];
 
 const HOW: &str = "A result that changes on purpose needs a raised version and a line under \
-    'Results that change' in CHANGELOG.md; then DEROUTE_BLESS=1 cargo test -p deroute-tests --test suite \
+    'Results that change' in CHANGELOG.md; then DEROUTE_BLESS=1 cargo test -p deroute --test suite \
     pinned writes crates/deroute/tests/suite/pinned/outcomes.txt anew.";
 
 #[test]
@@ -68,7 +68,7 @@ fn outcomes_are_as_pinned() {
 }
 
 fn file() -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "suite/pinned/outcomes.txt"].iter().collect()
+    [env!("CARGO_MANIFEST_DIR"), "tests/suite/pinned/outcomes.txt"].iter().collect()
 }
 
 /// The name and hash in a line of the file.

@@ -8,7 +8,7 @@ use deroute::spec::Spec;
 use super::{Written, completed, data, ideal, job};
 use crate::support::value;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/applications.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/applications.md");
 
 /// The rows of the table that begins with these columns.
 fn table(columns: &str) -> Vec<Vec<String>> {

@@ -24,7 +24,7 @@ use crate::support;
 
 /// A file among the test data.
 fn data(file: &str) -> String {
-    format!("{}/data/traces/{file}", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/tests/data/traces/{file}", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// A file with a trace that a test has written, gone with it.
