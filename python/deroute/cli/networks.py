@@ -8,7 +8,7 @@ from typing import Any
 
 from deroute import _engine
 from deroute.cli import app
-from deroute.cli.point import set_entries, spec_of, unnamed
+from deroute.cli.point import problem, set_entries, spec_of
 from deroute.errors import InputError, SpecError, in_file, parse_path
 from deroute.experiment import Experiment
 from deroute.spec import in_order, read_toml
@@ -36,11 +36,11 @@ def wire(
         if any(error.path.startswith(path) for path in app.pairs(assignments, "--set")):
             raise
         document, text = read_toml(file)
-        message = in_dumps(error.message, spec, parse_path(error.path))
-        steps, note = parse_path(error.path), ""
         if "base" in document:
             experiment = Experiment.load(file)
-            labels = app.labels(experiment, where)
-            steps, note = experiment.origin(labels, error.path), unnamed(experiment, labels)
-        problem = in_file(message, steps, file=file, text=text, choices=error.choices, note=note)
-        raise InputError([problem]) from error
+            found = problem(experiment, app.labels(experiment, where), assignments, error)
+        else:
+            steps = parse_path(error.path)
+            message = in_dumps(error.message, spec, steps)
+            found = in_file(message, steps, file=file, text=text, choices=error.choices)
+        raise InputError([found]) from error

@@ -54,7 +54,7 @@ def point(
             )
     except SpecError as error:
         mistakes = [error, *rules.further_mistakes(spec, error)]
-        found = [_problem(experiment, labels, assignments, each) for each in mistakes]
+        found = [problem(experiment, labels, assignments, each) for each in mistakes]
         raise InputError(found) from error
     if as_json:
         print(json.dumps(outcome.to_json()))
@@ -76,20 +76,17 @@ def spec_of(
     return spec, labels
 
 
-def _problem(
+def problem(
     experiment: Experiment, labels: dict[str, Any], assignments: list[str], error: SpecError
 ) -> Problem:
     """A mistake of the spec: with its line, unless `--set` makes it."""
     if any(error.path.startswith(path) for path in app.pairs(assignments, "--set")):
         return Problem(error.message, error.path, tuple(error.choices))
     place = experiment.origin(labels, error.path)
-    return experiment.problem(place, error.message, error.choices, unnamed(experiment, labels))
-
-
-def unnamed(experiment: Experiment, labels: Mapping[str, Any]) -> str:
-    """Says which axes leave the base as it is, as `--where` names no label of them."""
-    left = [axis for axis in experiment.axes if axis not in labels]
-    return f"the base without labels of: {', '.join(left)} (--where AXIS=LABEL)" if left else ""
+    # Axes that leave the base as it is.
+    left = ", ".join(axis for axis in experiment.axes if axis not in labels)
+    note = f"the base without labels of: {left} (--where AXIS=LABEL)" if left else ""
+    return experiment.problem(place, error.message, error.choices, note)
 
 
 def set_entries(spec: dict[str, Any], assignments: list[str]) -> None:
