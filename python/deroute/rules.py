@@ -40,6 +40,7 @@ _NOTHING = object()
 #: What stands in for an entry that is wrong, to see what else is; the first that is possible.
 _STANDINS = (_NOTHING, 8, 1, "1 MB")
 _DEFAULT_MEASURE = 60_000
+_FLAG_THRESHOLD = 50
 
 
 def figure_problems(experiment: Experiment, tables: Mapping[int, FigureTable]) -> Iterator[Problem]:
@@ -324,6 +325,31 @@ def idle_speed_ups(experiment: Experiment, sizes: Sequence[tuple[Point, int]]) -
             idle.setdefault(experiment.origin(point.labels, path), []).append(point)
     for place, points in idle.items():
         message = "the speed-up does nothing: packets have one phit, which takes a cycle anyway"
+        where = f"in {len(points)} of {len(sizes)} points" if points[0].labels else ""
+        yield experiment.problem(place, message, note=where)
+
+
+def hasty_flags(experiment: Experiment, sizes: Sequence[tuple[Point, int]]) -> Iterator[Problem]:
+    """A warning for each Piggyback whose flags one waiting packet can raise.
+
+    `sizes` has the phits of each point's largest packet. The flags' threshold is in phits, and five
+    packets in the thesis (Table 3-1).
+    """
+    hasty: dict[DocumentPath, tuple[int, int, list[Point]]] = {}
+    for point, phits in sizes:
+        piggyback = point.spec.get("routing", {}).get("piggyback")
+        if piggyback is None:
+            continue
+        threshold = piggyback.get("flag_threshold", _FLAG_THRESHOLD)
+        if threshold < phits:
+            path = "routing.piggyback" + ".flag_threshold" * ("flag_threshold" in piggyback)
+            place = experiment.origin(point.labels, path)
+            hasty.setdefault(place, (threshold, phits, []))[2].append(point)
+    for place, (threshold, phits, points) in hasty.items():
+        message = (
+            f"one packet raises a flag: flag_threshold is {threshold} phits, a packet has {phits};"
+            f" five packets, as in the thesis, are {5 * phits}"
+        )
         where = f"in {len(points)} of {len(sizes)} points" if points[0].labels else ""
         yield experiment.problem(place, message, note=where)
 

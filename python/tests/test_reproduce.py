@@ -67,6 +67,7 @@ source = "section 1"
 statement = "Valiant accepts half."
 published = 0.5
 unit = "phits/host/cycle"
+derived = true
 [[claim.check]]
 measure = "accepted"
 of = "curve"
@@ -214,7 +215,9 @@ def test_claims_are_reproduced_differ_or_stay_open(paper: Paper) -> None:
     assert [each.claim.id for each in report.judgements if each.fails] == ["wrong"]
     text = markdown("0.0.0", [(paper, [report])])
     simulated = "1 reproduced (1 of them by simulation)"
-    assert f"Deroute 0.0.0. 4 claims: {simulated}, 1 differs, 1 not settled, 1 tested" in text
+    counts = f"{simulated}, 1 differs, 1 not settled, 1 tested"
+    assert f"Deroute 0.0.0. 4 claims (1 of them derived): {counts}" in text
+    assert "| 0.5 phits/host/cycle (derived) |" in text
     assert "MIN \\| accepts nothing." in text
     assert "| reproduced | quick | 2020-02-29 |" in text
     assert "| not settled | - | - | it is not built |" in text

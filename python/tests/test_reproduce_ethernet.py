@@ -75,6 +75,36 @@ def test_rates_of_slow_links() -> None:
     assert rates == pytest.approx([0.25, 0.1, 0.35])
 
 
+def test_a_curve_may_end_at_the_first_load_that_is_not_accepted() -> None:
+    known = evidence(
+        {
+            "seed": [1] * 5,
+            "load.offered": [0.1, 0.2, 0.3, 0.4, 0.5],
+            "load.accepted": [0.1, 0.18, 0.3, 0.4, 0.4],
+            "load.accepted_ci95": [0.0] * 5,
+        }
+    )
+    assert measured(known, "saturation", where={}) == pytest.approx([0.41])
+    assert measured(known, "saturation", where={}, first=True) == pytest.approx([0.12])
+
+
+def test_a_response_may_be_that_of_the_mean_latency() -> None:
+    study = synthetic.study(("MIN",), ("UN",), (0.5,), (1,), series=True)
+    (outcome,) = study.outcomes
+    series = outcome.series
+    bins = len(series.by_generation.packets)
+    series.by_generation.packets = np.full(bins, 10)
+    series.by_generation.latency_sum = np.where(np.arange(bins) % 2, 800, 1200)
+    known = Evidence({}, {}, {"runs": study}, BuiltEngine)
+    width = series.width * outcome.cycle_ns / 1000
+    span = {"change_us": 0, "settled_us": [0, bins * width]}
+    keys = {"of": "runs", "where": {"routing": "MIN"}} | span
+    (single,) = call("response_us", known, keys)
+    (mean,) = call("response_us", known, keys | {"mean_us": 2 * width})
+    assert single.mean > 0
+    assert mean.mean == 0
+
+
 def test_the_swing_of_a_load_is_that_of_whole_bins_of_the_measurement() -> None:
     study = synthetic.study(("MIN",), ("UN",), (0.5,), (1,), series=True)
     (outcome,) = study.outcomes

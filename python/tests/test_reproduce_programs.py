@@ -67,28 +67,6 @@ def test_messages_are_counted_with_what_announces_them() -> None:
     assert thrice.mean < large.mean < once.mean < largest.mean
 
 
-def test_ranks_send_to_several_others() -> None:
-    # A row of four, halved twice, and the transposed rank: on the diagonal that is the rank itself.
-    (fewest,) = call(
-        "fewest_destinations",
-        evidence(),
-        {"program": {"benchmark": "cg", "class": "S", "ranks": 16, "iterations": 1}},
-    )
-    assert fewest.mean == 2
-
-
-def test_an_iteration_implies_a_rate() -> None:
-    # FT of class S: 64^3 points, a forward and a backward transform apart from the iterations.
-    program = {"benchmark": "ft", "class": "S", "ranks": 4, "iterations": 1}
-    (rate,) = call("implied_gflops", evidence(), {"program": program, "ms": 10})
-    pattern = nas.CATALOGUE["ft"]
-    size = nas.Benchmark.of(pattern, "S", 4, 1, 1e9).size
-    more = pattern.flops(size, 5) - pattern.flops(size, 1)
-    assert rate.mean == pytest.approx(more / 4 / 4 / 0.01 / 1e9)
-    (slower,) = call("implied_gflops", evidence(), {"program": program, "ms": 20})
-    assert slower.mean == pytest.approx(rate.mean / 2)
-
-
 @pytest.mark.parametrize("packed", TRACES, ids=lambda path: path.name)
 def test_a_trace_is_what_the_generator_writes(packed: Path, tmp_path: Path) -> None:
     name = packed.name.removesuffix(".tar.gz")

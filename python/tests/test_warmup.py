@@ -149,3 +149,15 @@ def test_a_buffer_that_starves_its_link_is_told(tmp_path: Path) -> None:
     assert "base.network.links.local.buffer: it is too small for its links" in told
     assert "one VC gets 67%" in told
     assert "in 8 of 8 points" in told
+
+
+def test_flags_that_one_packet_raises_are_told(tmp_path: Path) -> None:
+    text = EXPERIMENT.replace("warmup = 1000", "warmup = 5000")
+    text = text.replace("packet_size = 10", "packet_size = 60")
+    text = text.replace("routing = { minimal = {} }", "routing = { piggyback = {} }")
+    (told,) = warnings(text, tmp_path)
+    assert "one packet raises a flag: flag_threshold is 50 phits, a packet has 60" in told
+    assert "five packets, as in the thesis, are 300" in told
+    assert "in 6 of 8 points" in told
+    more = text.replace("piggyback = {}", "piggyback = { flag_threshold = 60 }")
+    assert warnings(more, tmp_path) == []

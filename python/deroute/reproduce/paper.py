@@ -26,6 +26,7 @@ _CLAIM_KEYS = {
     "statement",
     "published",
     "unit",
+    "derived",
     "check",
     "tests",
     "unsettled",
@@ -66,6 +67,8 @@ class Claim:
     #: The paper's value, and its unit; None for a qualitative statement.
     published: Any
     unit: str
+    #: The paper does not print it: it follows from the paper's parameters.
+    derived: bool
     #: All have to hold. None: see `tests` and `unsettled`.
     checks: tuple[Check, ...]
     #: Tests of the engine (`FILE::NAME`) that hold a rule which results do not show.
@@ -274,6 +277,7 @@ def _read_claim(path: Path, data: dict[str, Any]) -> Claim:
         statement=data["statement"],
         published=data.get("published"),
         unit=data.get("unit", ""),
+        derived=data.get("derived", False),
         checks=checks,
         tests=tuple(data.get("tests", ())),
         unsettled=data.get("unsettled"),

@@ -46,7 +46,8 @@ MEASURED = (
     "does not; an interval that is in both settles nothing.\n"
     "A semicolon separates checks. Scale `paper` has the runs that a paper asks for, for all\n"
     "points of its figures; `claims` has them for what claims look at; `quick` has shorter ones.\n"
-    "What was not simulated follows from wiring, closed forms, tables or settings."
+    "What was not simulated follows from wiring, closed forms, tables or settings.\n"
+    "What is derived is not printed in a paper: it follows from its parameters."
 )
 
 
@@ -113,9 +114,10 @@ def print_status(console: Console, paper: Paper, reports: Sequence[ItemReport]) 
 
 def summary(judgements: Iterable[Judgement]) -> str:
     """How many claims got which verdict."""
-    verdicts, simulated = [], 0
+    verdicts, simulated, derived = [], 0, 0
     for judgement in judgements:
         verdicts.append(judgement.verdict)
+        derived += judgement.claim.derived
         simulated += judgement.verdict == REPRODUCED and judgement.claim.simulated
     counts = [
         f"{verdicts.count(verdict)} {verdict}"
@@ -123,7 +125,8 @@ def summary(judgements: Iterable[Judgement]) -> str:
         if verdict not in (TESTED, NEVER_MEASURED) or verdict in verdicts
     ]
     told = counts[0] + (f" ({simulated} of them by simulation)" if simulated else "")
-    return f"{len(verdicts)} claims: {', '.join([told, *counts[1:]])}"
+    claims = f"{len(verdicts)} claims" + (f" ({derived} of them derived)" if derived else "")
+    return f"{claims}: {', '.join([told, *counts[1:]])}"
 
 
 def markdown(engine: str, papers: Sequence[PaperReport]) -> str:
@@ -177,7 +180,7 @@ def _cells(judgement: Judgement) -> tuple[str, str, str]:
 def _published(judgement: Judgement) -> str:
     claim = judgement.claim
     unit = f" {claim.unit}" if claim.unit and claim.published is not None else ""
-    return published_text(claim.published) + unit
+    return published_text(claim.published) + unit + (" (derived)" if claim.derived else "")
 
 
 def _measured(judgement: Judgement) -> str:

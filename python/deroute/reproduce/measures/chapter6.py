@@ -286,21 +286,25 @@ def response_us(
     change_us: float,
     settled_us: Sequence[float],
     by: str = "generation",
+    mean_us: float = 0.0,
 ) -> list[Estimate]:
     """Time after a change until the latency stays within 10% of its new steady value.
 
     If it never does before the steady value is taken, the time up to there: a lower bound. Times
-    of which no packet has arrived are not steady, and no part of that value.
+    of which no packet has arrived are not steady, and no part of that value. With `mean_us` it is
+    the latency of as long a time around each moment.
     """
     line = _trace(evidence, of, where, by)
-    latency = line.latency_ns.mean
-    settled = latency[(line.time_us >= settled_us[0]) & (line.time_us < settled_us[1])]
+    times, latency = line.time_us, line.latency_ns.mean
+    settled = latency[(times >= settled_us[0]) & (times < settled_us[1])]
     if np.isnan(settled).all():
         raise NotSettledError("no packet has arrived in the time whose latency is the steady one")
-    after = (line.time_us > change_us) & (line.time_us < settled_us[1])
-    off = ~(np.abs(latency / np.nanmean(settled) - 1) <= _SETTLED)
-    late = line.time_us[after & off]
-    width = float(np.diff(line.time_us[:2])[0])
+    after = (times > change_us) & (times < settled_us[1])
+    width = float(np.diff(times[:2])[0])
+    window = np.full(max(round(mean_us / width), 1), 1.0)
+    window /= len(window)
+    times, latency = (np.convolve(each[after], window, "valid") for each in (times, latency))
+    late = times[~(np.abs(latency / np.nanmean(settled) - 1) <= _SETTLED)]
     return [Estimate(float(late.max()) + width / 2 - change_us if late.size else 0.0)]
 
 

@@ -108,25 +108,25 @@ def fallen_us(
     return [Estimate(float(late.max()) + float(np.diff(times[:2])[0]) / 2 - change_us)]
 
 
-def falls_until(
+def changes_until(
     evidence: Evidence, of: str, where: Labels, from_us: float, percent: float
 ) -> list[Estimate]:
-    """How often a probability falls, from a time on, until it is first below so many percent.
+    """How often a probability changes, from a time on, until it is first below so many percent.
 
     The mean over the ports of which that is true, and that were at 100% at that time.
     """
 
-    def falls(outcome: Any) -> float:
+    def changes(outcome: Any) -> float:
         times, table = _probabilities(outcome)
         table = table[times >= from_us].reshape(np.count_nonzero(times >= from_us), -1)
         table = table[:, (table[0] >= 100) & (table.min(axis=0) < percent)]
         if not table.size:
             raise NotSettledError(f"no port comes below {percent}%")
         first = np.argmax(table < percent, axis=0)
-        fell = np.diff(table, axis=0) < 0
-        return float(np.mean([fell[:end, port].sum() for port, end in enumerate(first)]))
+        changed = np.diff(table, axis=0) != 0
+        return float(np.mean([changed[:end, port].sum() for port, end in enumerate(first)]))
 
-    return [_over_runs(evidence, of, where, falls)]
+    return [_over_runs(evidence, of, where, changes)]
 
 
 def told_per_sample(evidence: Evidence, of: str, where: Labels, packets: int) -> list[Estimate]:
@@ -179,6 +179,6 @@ MEASURES = (
     nonminimal_percent,
     nonminimal_apart,
     fallen_us,
-    falls_until,
+    changes_until,
     told_per_sample,
 )

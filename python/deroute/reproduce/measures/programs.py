@@ -39,28 +39,6 @@ def mean_message(
     return [Estimate(sum(size * count for size, count in sizes.items()) * times / count / 1e3)]
 
 
-def fewest_destinations(evidence: Evidence, program: Mapping[str, Any]) -> list[Estimate]:
-    """Ranks that a rank of a program sends to, the fewest of all; collectives do not count."""
-    keys = _benchmark(program)
-    made = nas.Benchmark.of(
-        nas.CATALOGUE[keys["benchmark"]], keys["letter"], keys["ranks"], keys["iterations"], 1e9
-    )
-
-    def destinations(rank: int) -> int:
-        return len({op.peer for op in made.program(rank) if isinstance(op, Send)} - {rank})
-
-    return [Estimate(min(map(destinations, range(made.ranks))))]
-
-
-def implied_gflops(evidence: Evidence, program: Mapping[str, Any], ms: float) -> list[Estimate]:
-    """What a rank computes, in Gflop/s, if an iteration takes so many milliseconds."""
-    keys = _benchmark(program)
-    pattern = nas.CATALOGUE[keys["benchmark"]]
-    made = nas.Benchmark.of(pattern, keys["letter"], keys["ranks"], keys["iterations"], 1e9)
-    after, before = (pattern.flops(made.size, made.iterations + extra) for extra in (1, 0))
-    return [Estimate((after - before) / made.ranks / ms / 1e6)]
-
-
 def _benchmark(program: Mapping[str, Any]) -> dict[str, Any]:
     return {("letter" if key == "class" else key): value for key, value in program.items()}
 
@@ -106,8 +84,6 @@ def _mean_slowdown(evidence: Evidence, of: str, where: Labels, axis: str) -> Est
 
 
 MEASURES = (
-    fewest_destinations,
-    implied_gflops,
     largest_message,
     mean_message,
     mean_slowdown,

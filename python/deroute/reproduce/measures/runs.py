@@ -54,9 +54,9 @@ def accepted_from(
 def fraction_of_bound(
     evidence: Evidence, of: str, where: Labels, axis: str, bounds: Sequence[float]
 ) -> list[Estimate]:
-    """Accepted load over its bound along an integer axis: `bounds` starts at label 1."""
+    """Accepted load over its bound along an integer axis: `bounds` starts at labels 1 and -1."""
     rows = _rows(evidence.of(of), where)
-    return [load.scaled(1 / bounds[int(label) - 1]) for label, load in _along(rows, axis)]
+    return [load.scaled(1 / bounds[abs(int(label)) - 1]) for label, load in _along(rows, axis)]
 
 
 def least_over_bound(
@@ -84,15 +84,23 @@ def accepted_surplus(
     ]
 
 
-def saturation(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
-    """Saturation load in phits per host and cycle, see `analysis.saturation`."""
-    return [analysis.saturation(_rows(evidence.of(of), where)).load]
+def saturation(
+    evidence: Evidence, of: str, where: Labels, *, first: bool = False
+) -> list[Estimate]:
+    """Saturation load in phits per host and cycle, see `analysis.saturation`.
+
+    With `first` the curve ends at the first load of which less than 98% are accepted, whatever
+    higher loads do, as figures end their curves there.
+    """
+    return [_saturation(_rows(evidence.of(of), where), first)]
 
 
-def saturation_ratio(evidence: Evidence, of: str, where: Labels, over: Labels) -> list[Estimate]:
-    """Saturation load of a curve over that of another."""
+def saturation_ratio(
+    evidence: Evidence, of: str, where: Labels, over: Labels, *, first: bool = False
+) -> list[Estimate]:
+    """Saturation load of a curve over that of another; `first` as in `saturation`."""
     rows = (_rows(evidence.of(of), labels) for labels in (where, over))
-    above, below = (analysis.saturation(curve).load for curve in rows)
+    above, below = (_saturation(curve, first) for curve in rows)
     return [analysis.ratio(above, below)]
 
 
@@ -210,6 +218,14 @@ def _rows(runs: Study, where: Labels) -> pl.DataFrame:
     if runs.frame.is_empty():
         raise NotSettledError("no point is finished")
     return analysis.where(runs.frame, where)
+
+
+def _saturation(curve: pl.DataFrame, first: bool) -> Estimate:
+    if first:
+        accepted = _along(curve, "load.offered")
+        behind = [load for load, of in accepted if of.mean < analysis.KEEPS_UP * load]
+        curve = curve.filter(pl.col("load.offered") <= min(behind, default=math.inf))
+    return analysis.saturation(curve).load
 
 
 def _along(rows: pl.DataFrame, axis: str) -> list[tuple[Any, Estimate]]:
