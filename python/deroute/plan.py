@@ -108,6 +108,7 @@ def check_experiment(experiment: Experiment, known: Sequence[Problem] = ()) -> C
         *warmup.short_warmups(experiment, ramps),
         *rules.idle_speed_ups(experiment, sizes),
         *rules.hasty_flags(experiment, sizes),
+        *rules.hasty_hosts(experiment, points),
         *rules.small_buffers(experiment, throttles),
     ]
     weights = {point.key: cost.weight(point, footprint) for point, footprint in of_points}

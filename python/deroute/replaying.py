@@ -42,7 +42,9 @@ $parameters
 $links
 
 [base.network.nic]
+latency = "20 ns"
 injection_queue = "500 kB"
+link = { buffer = "100 kB", flow_control = { pfc = {} } }  # it carries what other links do
 
 [base.network.switch.combined_queued]
 pipeline = "90 ns"

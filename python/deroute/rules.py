@@ -41,6 +41,8 @@ _NOTHING = object()
 _STANDINS = (_NOTHING, 8, 1, "1 MB")
 _DEFAULT_MEASURE = 60_000
 _FLAG_THRESHOLD = 50
+#: Switches that take any number of phits from an input in a cycle.
+_UNLIMITED = ("output_queued", "input_buffered_output_queued")
 
 
 def figure_problems(experiment: Experiment, tables: Mapping[int, FigureTable]) -> Iterator[Problem]:
@@ -351,6 +353,29 @@ def hasty_flags(experiment: Experiment, sizes: Sequence[tuple[Point, int]]) -> I
             f" five packets, as in the thesis, are {5 * phits}"
         )
         where = f"in {len(points)} of {len(sizes)} points" if points[0].labels else ""
+        yield experiment.problem(place, message, note=where)
+
+
+def hasty_hosts(experiment: Experiment, points: Sequence[Point]) -> Iterator[Problem]:
+    """A warning where programs can send faster than a link carries.
+
+    Without a link of its own a host's packets wait in the router, and leave as fast as its crossbar
+    takes them. Traffic of a load below 1 hardly does that, a program does.
+    """
+    hasty: dict[DocumentPath, list[Point]] = {}
+    for point in points:
+        network = point.spec["network"]
+        (kind, switch), *_ = network.get("switch", {"": {}}).items()
+        fast = switch.get("speedup", 2) > 1 if kind == "combined_queued" else kind in _UNLIMITED
+        if "workload" in point.spec and fast and "link" not in network.get("nic", {}):
+            place = experiment.origin(point.labels, "network.nic")
+            hasty.setdefault(place, []).append(point)
+    for place, found in hasty.items():
+        message = (
+            "hosts have no `link`, so that programs can send faster than a link carries, as fast as"
+            " the crossbar takes it"
+        )
+        where = f"in {len(found)} of {len(points)} points" if found[0].labels else ""
         yield experiment.problem(place, message, note=where)
 
 

@@ -261,3 +261,32 @@ def test_a_value_of_the_wrong_type_is_told_in_words(
     assert words in problem.message
     assert "u32" not in problem.message
     assert "invalid type" not in problem.message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "words"),
+    [
+        ('"uniform"', '"adversarial"', "traffic.pattern", "as a table: { adversarial = {} }"),
+        ('"uniform"', "{ uniform = {} }", "traffic.pattern", 'uniform is written: "uniform"'),
+        ('"uniform"', "{}", "traffic.pattern", "exactly one alternative, and names none"),
+        ('"uniform"', '["uniform"]', "traffic.pattern", "exactly one alternative: a list is none"),
+        (
+            '"uniform"',
+            "{ shift = { offset = 1 }, permutation = {} }",
+            "traffic.pattern",
+            "names permutation and shift",
+        ),
+        (
+            '"uniform"',
+            "{ adversarial = { offset = 100 } }",
+            "traffic.pattern.adversarial.offset",
+            "100 is no other group of 9",
+        ),
+    ],
+)
+def test_an_alternative_that_is_misspelt_is_told_how_it_is_written(
+    tmp_path: Path, old: str, new: str, place: str, words: str
+) -> None:
+    (problem,) = problems(changed((f"pattern = {old}", f"pattern = {new}")), tmp_path)
+    assert problem.path == f"base.{place}"
+    assert words in problem.message

@@ -3,6 +3,7 @@
 use deroute::spec;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use serde_json::Value;
 use serde_path_to_error::Segment;
 
 pyo3::create_exception!(
@@ -45,13 +46,13 @@ pub fn parse(json: &str) -> Result<spec::Spec, spec::SpecError> {
     serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let found = value_at(json, error.path());
         let path = error.path().to_string();
-        explain(&path, &error.into_inner().to_string(), found.as_deref())
+        explain(&path, &error.into_inner().to_string(), found.as_ref())
     })
 }
 
-/// What stands at a path, in a few words.
-fn value_at(json: &str, path: &serde_path_to_error::Path) -> Option<String> {
-    let document: serde_json::Value = serde_json::from_str(json).ok()?;
+/// What stands at a path.
+fn value_at(json: &str, path: &serde_path_to_error::Path) -> Option<Value> {
+    let document: Value = serde_json::from_str(json).ok()?;
     let mut value = &document;
     for segment in path.iter() {
         value = match segment {
@@ -60,28 +61,43 @@ fn value_at(json: &str, path: &serde_path_to_error::Path) -> Option<String> {
             Segment::Unknown => return None,
         };
     }
-    Some(match value {
-        serde_json::Value::Object(_) => "a table".to_owned(),
-        serde_json::Value::Array(_) => "a list".to_owned(),
+    Some(value.clone())
+}
+
+/// A value in a few words.
+fn briefly(value: &Value) -> String {
+    match value {
+        Value::Object(_) => "a table".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
         scalar => scalar.to_string(),
-    })
+    }
 }
 
 /// Turns serde's message into what is wrong, and what was expected.
-fn explain(path: &str, text: &str, found: Option<&str>) -> spec::SpecError {
+fn explain(path: &str, text: &str, found: Option<&Value>) -> spec::SpecError {
     // serde_json adds its own position, which means nothing for a spec that was a table.
     let text = text.rfind(" at line ").map_or(text, |end| &text[..end]);
     if text.starts_with("expected value") {
         // What serde_json says of an externally tagged enum without exactly one key.
-        return spec::SpecError::new(path, "must name exactly one alternative");
+        return spec::SpecError::new(path, one_alternative(found));
+    }
+    if let Some(error) = misspelt_alternative(path, text) {
+        return error;
     }
     let missing = text.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
     if let Some(field) = missing {
         let full = if path == "." { field.to_owned() } else { format!("{path}.{field}") };
         return spec::SpecError::new(full, "is missing");
     }
+    let entries = text
+        .strip_prefix("invalid length ")
+        .and_then(|rest| rest.split_once(", expected a tuple of size "));
+    if let Some((present, expected)) = entries {
+        return spec::SpecError::new(path, format!("has {present} entries, not {expected}"));
+    }
     if let (Some(expected), Some(found)) = (expected_type(text), found) {
-        return spec::SpecError::new(path, format!("{found} is not {}", in_words(expected)));
+        let (found, expected) = (briefly(found), in_words(expected));
+        return spec::SpecError::new(path, format!("{found} is not {expected}"));
     }
     match text.split_once(", expected ") {
         Some((problem, expected)) if expected.contains('`') => {
@@ -90,6 +106,33 @@ fn explain(path: &str, text: &str, found: Option<&str>) -> spec::SpecError {
         }
         _ => spec::SpecError::new(path, text),
     }
+}
+
+/// What is wrong where one alternative of several is to be named.
+fn one_alternative(found: Option<&Value>) -> String {
+    let rule = "must name exactly one alternative";
+    match found {
+        Some(Value::Object(table)) if table.is_empty() => format!("{rule}, and names none"),
+        Some(Value::Object(table)) => {
+            let names: Vec<_> = table.keys().map(String::as_str).collect();
+            format!("{rule}, and names {}", names.join(" and "))
+        }
+        Some(other) => format!("{rule}: {} is none", briefly(other)),
+        None => rule.to_owned(),
+    }
+}
+
+/// An alternative with parameters that is written as a text, or one without that is written as a table.
+fn misspelt_alternative(path: &str, text: &str) -> Option<spec::SpecError> {
+    let (place, name) = path.rsplit_once('.')?;
+    let told = if text.starts_with("invalid type: unit variant, expected ") {
+        format!("\"{name}\" is written as a table: {{ {name} = {{}} }}")
+    } else if text.starts_with("invalid type: map, expected unit") {
+        format!("a table is not how {name} is written: \"{name}\"")
+    } else {
+        return None;
+    };
+    Some(spec::SpecError::new(place, told))
 }
 
 /// What serde expected, where a value has the wrong type or is out of its range.

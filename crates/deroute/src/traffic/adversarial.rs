@@ -81,8 +81,8 @@ pub(super) fn shift(
     setting: &Setting<'_>,
 ) -> Result<Box<dyn Pattern>, SpecError> {
     let (topology, groups) = (setting.topology, groups(path, setting)?);
-    if offset.rem_euclid(i64::from(groups)) == 0 {
-        let message = format!("{offset} leads back to the source group of {groups}");
+    if offset == 0 || offset.unsigned_abs() >= u64::from(groups) {
+        let message = format!("{offset} is no other group of {groups}");
         let choices = [format!("1 to {}", groups - 1), format!("-1 to -{}", groups - 1)];
         return Err(SpecError::new(format!("{path}.adversarial.offset"), message).choices(choices));
     }

@@ -315,7 +315,7 @@ pub(super) fn check(
         let message = "this routing asks for empty VCs, which only credits can tell";
         return refuse("network.flow_control", message, &["credits"]);
     }
-    if network.sensing != Sensing::Both {
+    if network.sensing != Sensing::Both && pauses.between_switches() {
         let message = "without credits the length of a queue is what waits at the output";
         return refuse("network.sensing", message, &["both", "network.flow_control.credits"]);
     }
