@@ -17,8 +17,9 @@ from typer.testing import CliRunner
 from conftest import ROOT
 from deroute.cli import app
 from deroute.tables import dmp, openflow, p4, rows, sizes
+from deroute.tables.addresses import ANY_HOST
 from deroute.tables.compiler import Compiler
-from deroute.tables.rules import ALTERNATIVE, DEFAULT, ORDINARY, Condition
+from deroute.tables.rules import ALTERNATIVE, DEFAULT, ORDINARY, Condition, Rule, Table
 from test_tables import CLOS, DRAGONFLY, LATTICE, fabric_of, follow, table_of
 
 
@@ -223,6 +224,17 @@ def test_a_rule_as_a_flow_and_as_an_entry() -> None:
     last = tree.rules[-1]
     assert list(openflow.flows(tree))[-1].endswith("actions=group:1")
     assert p4.entry(last)["action"]["params"] == {"ports": [3, 4, 5]}
+
+
+def test_ports_of_large_switches_are_wide_enough() -> None:
+    """Nine bits are those of 512 ports."""
+    table = Table(0, (Rule(1, (5,), ANY_HOST, in_port=600),))
+    keys = [
+        p4.document(table, ports)["entries"][0]["match"]["standard_metadata.ingress_port"]
+        for ports in (601, 64)
+    ]
+    assert [key["mask"] for key in keys] == ["0x3ff", "0x1ff"]
+    assert int(keys[0]["value"], 0) & int(keys[0]["mask"], 0) == 600
 
 
 def test_files_of_another_network_do_not_stay_beside_new_ones(tmp_path: Path) -> None:
