@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deroute.economics.network import Network
-from deroute.economics.prices import Floor, Prices
+from deroute.economics.prices import ROUNDING, Floor, Prices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +69,7 @@ class Cables:
     def histogram(self) -> list[tuple[float, NDArray[np.int64]]]:
         """Upper end of each class of length in metres, and its cables by link class."""
         ends = np.array([*BINS, math.inf])
-        bins = np.searchsorted(ends, self.lengths - 1e-9)
+        bins = np.searchsorted(ends, self.lengths - ROUNDING)
         rows = []
         for index in np.unique(bins):
             counts = np.bincount(self.kind[bins == index], minlength=len(self.classes))
