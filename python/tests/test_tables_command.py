@@ -16,8 +16,10 @@ from typer.testing import CliRunner
 
 from conftest import ROOT
 from deroute.cli import app
+from deroute.errors import InputError
 from deroute.tables import dmp, openflow, p4, rows, sizes
 from deroute.tables.addresses import ANY_HOST
+from deroute.tables.asked import routing_of
 from deroute.tables.compiler import Compiler
 from deroute.tables.rules import ALTERNATIVE, DEFAULT, ORDINARY, Condition, Rule, Table
 from test_tables import CLOS, DRAGONFLY, LATTICE, fabric_of, follow, table_of
@@ -324,6 +326,29 @@ def test_large_networks_are_sampled() -> None:
     spec = "network.topology.dragonfly={p=8, a=16, h=8}"
     text = call(FILE, *MINIMAL, "--set", spec).stdout
     assert "Looked at: 484 of 2,064 switches with hosts." in text
+
+
+def test_conditional_routings_of_a_file_are_those_of_the_tables() -> None:
+    network = {"topology": dict(DRAGONFLY)}
+    known: list[tuple[dict[str, Any], str]] = [
+        ({"mar_bp": {}}, "mar-bp"),
+        ({"mar_bp": {"alternatives": "non-minimal", "vc_use": "compact"}}, "mar-bp"),
+        ({"qcn_switch": {"feedback": "base"}}, "qcn-switch"),
+    ]
+    for routing, name in known:
+        assert routing_of({"network": network, "routing": routing}) == name
+    tree = {"network": {"topology": dict(CLOS)}, "routing": {"mar_bp": {"alternatives": "minimal"}}}
+    assert routing_of(tree) == "mar-bp"
+    others: list[tuple[dict[str, Any], str]] = [
+        ({"mar_bp": {"alternatives": "minimal"}}, "mar_bp.alternatives: no table does 'minimal'"),
+        ({"mar_bp": {"paused": "credits"}}, "mar_bp.paused: no table does 'credits'"),
+        ({"qcn_switch": {"alternatives": 2}}, "qcn_switch.alternatives: no table does 2"),
+        ({"qcn_switch": {"phase_a": "-g-"}}, "qcn_switch.phase_a: no table does '-g-'"),
+        ({"table": {"rules": ""}}, "the file has rules of its own"),
+    ]
+    for routing, said in others:
+        with pytest.raises(InputError, match=said):
+            routing_of({"network": network, "routing": routing})
 
 
 @pytest.mark.parametrize(

@@ -44,18 +44,19 @@ if TYPE_CHECKING:
 
     from deroute.tables.fabric import Actions
 
-_TREES = ("fat_tree", "rlft", "kary_tree", "folded_clos")
+#: Topologies whose tables lead up and down.
+TREES = ("fat_tree", "rlft", "kary_tree", "folded_clos")
 _DIRECT = ("dragonfly", "hyperx")
 
 #: Routings that fit into a table, and the topologies they are for.
 ROUTINGS = {
-    "minimal": (*_DIRECT, *_TREES),
-    "d-mod-k": _TREES,
-    "s-mod-k": _TREES,
-    "ecmp": _TREES,
+    "minimal": (*_DIRECT, *TREES),
+    "d-mod-k": TREES,
+    "s-mod-k": TREES,
+    "ecmp": TREES,
     "valiant": _DIRECT,
-    "mar-bp": (*_DIRECT, *_TREES),
-    "qcn-switch": (*_DIRECT, *_TREES),
+    "mar-bp": (*_DIRECT, *TREES),
+    "qcn-switch": (*_DIRECT, *TREES),
 }
 _CONDITION = {"mar-bp": "not-paused", "qcn-switch": "drawn-minimal"}
 
