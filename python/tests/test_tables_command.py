@@ -18,11 +18,12 @@ from conftest import ROOT
 from deroute.cli import app
 from deroute.errors import InputError
 from deroute.tables import dmp, openflow, p4, rows, sizes
-from deroute.tables.addresses import ANY_HOST
+from deroute.tables.addresses import ADDRESSINGS, ANY_HOST
 from deroute.tables.asked import routing_of
 from deroute.tables.compiler import Compiler
 from deroute.tables.rules import ALTERNATIVE, DEFAULT, ORDINARY, Condition, Rule, Table
-from test_tables import CLOS, DRAGONFLY, LATTICE, fabric_of, follow, table_of
+from deroute.writing import toml_value
+from test_tables import CLOS, DRAGONFLY, LATTICE, fabric_of, follow, spec_of, table_of
 
 
 def call(*arguments: object, code: int = 0) -> Any:
@@ -182,6 +183,24 @@ def test_what_cannot_be_is_said() -> None:
     assert "no field of a flat address" in found["flat"]["impossible"]
     assert found["compact"]["access"]["most"] == found["compact"]["closed_form"]["most"]
     assert "no field of a flat address" in call(tree, "--routing", "s-mod-k").stdout
+
+
+#: No field of an address alone tells the way up.
+SLIM = {"fat_tree": {"children": [3, 2, 2], "parents": [1, 1, 2]}}
+
+
+def test_a_network_without_any_tables_is_told_as_such(tmp_path: Path) -> None:
+    spec = tmp_path / "slim.toml"
+    document = json.loads(spec_of(SLIM))
+    spec.write_text("".join(f"{key} = {toml_value(document[key])}\n" for key in document))
+    text = call(spec, "--routing", "s-mod-k").stdout
+    for addressing in ADDRESSINGS:
+        assert f"{addressing}: no field of a {addressing} address tells the way up" in text
+    for addressing, others in (("compact", []), ("flat", ["compact"])):
+        compiler = Compiler(fabric_of(SLIM), "mar-bp", addressing)
+        with pytest.raises(InputError, match="no field") as caught:
+            _ = [compiler.table(router) for router in range(compiler.fabric.routers)]
+        assert list(caught.value.problems[0].choices) == others
 
 
 def test_files(tmp_path: Path) -> None:

@@ -298,7 +298,9 @@ class Compiler:
         if by_destination:
             return None
         message = f"no field of a {self.addressing} address tells the way up of {self.routing}"
-        raise InputError.of(message, "--addressing", ["compact"])
+        # Compact addresses have the fields of all others.
+        others = [] if self.addressing == "compact" else ["compact"]
+        raise InputError.of(message, "--addressing", others)
 
     def _turns(self, field: Field, share: Actions, seen: NDArray[np.bool_]) -> list[int] | None:
         """Action of each value of a field; None if it is not always the same."""
