@@ -189,11 +189,17 @@ def test_what_cannot_be_is_said() -> None:
 SLIM = {"fat_tree": {"children": [3, 2, 2], "parents": [1, 1, 2]}}
 
 
-def test_a_network_without_any_tables_is_told_as_such(tmp_path: Path) -> None:
-    spec = tmp_path / "slim.toml"
+@pytest.fixture
+def slim(tmp_path: Path) -> Path:
+    """A file with that network."""
+    file = tmp_path / "slim.toml"
     document = json.loads(spec_of(SLIM))
-    spec.write_text("".join(f"{key} = {toml_value(document[key])}\n" for key in document))
-    text = call(spec, "--routing", "s-mod-k").stdout
+    file.write_text("".join(f"{key} = {toml_value(document[key])}\n" for key in document))
+    return file
+
+
+def test_a_network_without_any_tables_is_told_as_such(slim: Path) -> None:
+    text = call(slim, "--routing", "s-mod-k").stdout
     for addressing in ADDRESSINGS:
         assert f"{addressing}: no field of a {addressing} address tells the way up" in text
     for addressing, others in (("compact", []), ("flat", ["compact"])):
@@ -201,6 +207,17 @@ def test_a_network_without_any_tables_is_told_as_such(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="no field") as caught:
             _ = [compiler.table(router) for router in range(compiler.fabric.routers)]
         assert list(caught.value.problems[0].choices) == others
+
+
+@pytest.mark.parametrize("option", ["--csv", "--openflow", "--p4"])
+def test_what_cannot_be_written_whole_leaves_all_as_it_was(option: str, slim: Path) -> None:
+    """The first switch has a table."""
+    to = slim.with_name("to")
+    to.write_text("mine") if option == "--csv" else to.mkdir()
+    said = call(slim, "--routing", "s-mod-k", option, to, code=2).output
+    assert "no field of a compact address" in said
+    assert set(slim.parent.rglob("*")) == {slim, to}
+    assert option != "--csv" or to.read_text() == "mine"
 
 
 def test_files(tmp_path: Path) -> None:

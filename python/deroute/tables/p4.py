@@ -16,6 +16,7 @@ from deroute.tables.addresses import MAC_BITS
 from deroute.tables.compiler import Compiler
 from deroute.tables.openflow import bridge
 from deroute.tables.rules import Rule, Table
+from deroute.writing import together
 
 TABLE = "ingress.forward"
 
@@ -58,13 +59,13 @@ def document(table: Table, ports: int) -> dict[str, Any]:
 
 def write(compiler: Compiler, folder: Path) -> list[Path]:
     """Write the entries of every switch."""
-    folder.mkdir(parents=True, exist_ok=True)
     written, ports = [], compiler.fabric.wiring.link_class.shape[1]
-    for router in range(compiler.fabric.routers):
-        file = folder / f"{bridge(router)}.json"
-        text = json.dumps(document(compiler.table(router), ports), indent=1)
-        file.write_text(text + "\n", encoding="utf-8")
-        written.append(file)
+    with together(folder) as draft:
+        for router in range(compiler.fabric.routers):
+            name = f"{bridge(router)}.json"
+            text = json.dumps(document(compiler.table(router), ports), indent=1)
+            (draft / name).write_text(text + "\n", encoding="utf-8")
+            written.append(folder / name)
     return written
 
 
