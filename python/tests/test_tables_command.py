@@ -6,6 +6,7 @@ import csv
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ from typer.testing import CliRunner
 from conftest import ROOT
 from deroute.cli import app
 from deroute.errors import InputError
-from deroute.tables import dmp, openflow, p4, rows, sizes
+from deroute.tables import openflow, p4, rows, sizes
 from deroute.tables.addresses import ADDRESSINGS, ANY_HOST
 from deroute.tables.asked import routing_of
 from deroute.tables.compiler import Compiler
@@ -164,6 +165,10 @@ def test_counts() -> None:
     assert "22 to 43" in text
     assert "6 bits of group, 3 bits of switch, 2 bits of host" in text
     assert "Looked at" not in text
+    trunked = "network.topology.dragonfly={p=2, a=4, h=2, groups=3, trunk=2}"
+    found = json.loads(call(FILE, *MINIMAL, "--set", trunked, "--json").stdout)["addressings"]
+    assert [each["closed_form"] for each in found.values()] == [None] * 4
+    assert re.search("per-group +- +10", call(FILE, *MINIMAL, "--set", trunked).stdout)
 
 
 def test_files_without_a_network_or_with_another_one_are_refused(tmp_path: Path) -> None:
@@ -283,58 +288,6 @@ def test_files_of_another_network_do_not_stay_beside_new_ones(tmp_path: Path) ->
         said = call(FILE, *SMALL, *MINIMAL, "--p4", tmp_path / "new", option, to, code=2).output
         assert said == f"error: {option}: {to} is not an empty folder\n"
     assert not (tmp_path / "new").exists()
-
-
-def test_a_host_asks_its_switch_for_its_address(tmp_path: Path) -> None:
-    """Thesis figure 4-7."""
-    compiler = Compiler(fabric_of(DRAGONFLY), "minimal", "per-group")
-    first, second = dmp.rules(compiler, 5)
-    assert second.flow() == (
-        "priority=60000,in_port=2,dl_type=0x88b5,actions=mod_dl_src:02:00:00:00:00:0b,in_port"
-    )
-    asked = dmp.request(0x001B21000007, 99)
-    assert len(asked) == 60
-    assert asked[12:14] == b"\x88\xb5"
-    said = second.apply(asked)
-    assert said is not None
-    assert said[:6] + said[12:] == asked[:6] + asked[12:]
-    assert dmp.answer(said, 99) == int(compiler.addresses[11])
-    # Not its own, somebody else's, no answer at all, no request.
-    assert dmp.answer(first.apply(asked) or b"", 99) == int(compiler.addresses[10])
-    assert dmp.answer(said, 98) is None
-    assert dmp.answer(asked, 99) is None
-    assert dmp.answer(b"", 99) is None
-    assert second.apply(asked[:12] + b"\x08\x00" + asked[14:]) is None
-    call(FILE, *SMALL, *MINIMAL, "--openflow", tmp_path, "--dmp")
-    flows = (tmp_path / "s5.flows").read_text()
-    assert flows.count("dl_type=0x88b5") == 2
-    assert "belongs to --openflow" in call(FILE, *SMALL, *MINIMAL, "--dmp", code=2).output
-
-
-def test_rewritten_headers_break_what_is_announced_in_payloads() -> None:
-    """Thesis 4.4: an answer goes to the address that was announced, not to that of the header."""
-    compiler = Compiler(fabric_of(DRAGONFLY), "minimal", "compact")
-    table, known = compiler.table(0), compiler.addresses.tolist()
-    for host in range(2, compiler.fabric.hosts):
-        router, place = divmod(host, 2)
-        burnt_in = 0x001B_2100_0000 + host
-        # The switch rewrites the header on the fly, and the payload says what the host believes.
-        header, payload = known[host], burnt_in
-        assert table.lookup(payload, known[0], 0) is None
-        way = table.lookup(header, known[0], 0)
-        assert way is not None
-        # With the protocol the host has learnt its address, and announces that.
-        returned = dmp.rules(compiler, router)[place].apply(dmp.request(burnt_in, host))
-        learnt = dmp.answer(returned or b"", host)
-        assert learnt is not None
-        assert table.lookup(learnt, known[0], 0) == way
-
-
-def test_the_host_side_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
-    assert dmp.main([]) == 2
-    assert "usage" in capsys.readouterr().err
-    assert dmp.main(["nowhere0"]) == 1
-    assert "there is no interface 'nowhere0'" in capsys.readouterr().err
 
 
 def test_without_open_vswitch_it_is_said_what_is_not_tested() -> None:

@@ -130,7 +130,7 @@ def _sizes(fabric: Fabric, routing: str, addressing: str) -> dict[str, Any]:
         return {"fields": sizes.fields(compiler), "impossible": error.problems[0].message}
     result = {
         "fields": sizes.fields(compiler),
-        "closed_form": {"fewest": found.closed[0], "most": found.closed[1]},
+        "closed_form": found.closed and {"fewest": found.closed[0], "most": found.closed[1]},
         "access": asdict(found.access),
         "transit": None if found.transit is None else asdict(found.transit),
         "largest": asdict(found.memory),
@@ -183,7 +183,7 @@ def _counts(result: Mapping[str, Any]) -> Table:
         cam = memory["cam_bits"]
         shown.add_row(
             name,
-            _range(found["closed_form"]),
+            _range(found["closed_form"]) if found["closed_form"] else "-",
             _range(found["access"]),
             "" if found["transit"] is None else _range(found["transit"]),
             f"{memory['key_bits']}",

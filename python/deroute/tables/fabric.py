@@ -57,6 +57,12 @@ class Fabric:
         check_family(name)
         return cls(name, parameters, Wiring.of(arrays))
 
+    @property
+    def trunked(self) -> bool:
+        """Whether several links join the same two routers, or in a Dragonfly two groups."""
+        trunk = int(self.parameters.get("trunk", 1))
+        return max(trunk, *(self.wiring.tree.parallel if self.wiring.tree else ()), 1) > 1
+
     @cached_property
     def digits(self) -> Mapping[str, int]:
         """Values of each digit of a switch with hosts, the most significant first.
