@@ -20,6 +20,7 @@ import numpy as np
 from deroute.errors import InputError
 from deroute.tables import ternary
 from deroute.tables.addresses import (
+    ADDRESSINGS,
     ANY_HOST,
     PREFIX,
     Field,
@@ -207,6 +208,9 @@ class Compiler:
         A packet that has no other dimension left to correct waits, or takes a detour.
         """
         fabric, fields = self.fabric, self.layout.fields
+        if fabric.trunked:
+            message = "the field of a dimension does not tell which of its parallel links to take"
+            raise InputError.of(message, "--addressing", ADDRESSINGS[:-1])
         own = fabric.place(router)
         assert own is not None
         last = len(fields) - 2
@@ -362,13 +366,12 @@ class Compiler:
         return found
 
     def _rows(self, router: int, dim: int) -> list[int | None]:
-        """Ports by the coordinate of a dimension; None for that of the switch itself."""
-        fabric, name = self.fabric, list(self.fabric.digits)[dim]
-        found: list[int | None] = [None] * fabric.digits[name]
-        for port in reversed(fabric.ports_of(router, name)):
-            peer = fabric.place(int(fabric.wiring.peer_router[router, port]))
-            assert peer is not None
-            found[peer[dim]] = port
+        """Ports to the routers of a dimension by their coordinate; None for the switch itself."""
+        found: list[int | None] = []
+        for first, *others in self.fabric.links(router, dim).tolist():
+            peer = int(self.fabric.wiring.peer_router[router, first])
+            ports = [first, *others]
+            found.append(None if first < 0 else ports[peer % len(ports)])
         return found
 
 

@@ -216,8 +216,8 @@ class Fabric:
         place = np.arange(len(self.switch_at))
         coordinates = np.unravel_index(place, widths)
         found = np.full(len(place), -1, dtype=np.int64)
-        for dim, name in enumerate(self.digits):
-            ports = self._links(router, dim, name)
+        for dim in range(len(widths)):
+            ports = self.links(router, dim)
             copy = self.switch_at % ports.shape[1]
             mine = (found == -1) & (coordinates[dim] != own[dim])
             out = ports[coordinates[dim][mine], copy[mine]]
@@ -226,11 +226,14 @@ class Fabric:
         hosts[found == -1] = self.host_ports(router)
         return hosts.reshape(-1)
 
-    def _links(self, router: int, dim: int, name: str) -> NDArray[np.int64]:
-        """Ports of a dimension by the other coordinate and the number of the parallel link."""
+    def links(self, router: int, dim: int) -> NDArray[np.int64]:
+        """Ports of a dimension by the other coordinate and the number of the parallel link.
+
+        -1 at the coordinate of the router itself.
+        """
         widths = tuple(self.digits.values())
         by_value: dict[int, list[int]] = {}
-        for port in self.ports_of(router, name):
+        for port in self.ports_of(router, list(self.digits)[dim]):
             peer = self.place(int(self.wiring.peer_router[router, port]))
             assert peer is not None
             by_value.setdefault(peer[dim], []).append(port)
