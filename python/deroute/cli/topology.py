@@ -269,7 +269,7 @@ def _facts(result: Mapping[str, Any]) -> dict[str, str]:
         "links": ", ".join(f"{count:,} {name}" for name, count in result["links"].items()),
         "diameter": _diameter(result["diameter"]),
         "mean distance": _mean(result["mean_distance_links"]),
-        "bisection": "none: one router"
+        "bisection": "none: no cut parts the hosts"
         if cut is None
         else f"{cut['links']:,} links = {cut['links_per_host']:.3f} per host of the smaller half"
         f" (cut: {cut['cut']})",

@@ -5,13 +5,14 @@ Everything is counted from the wiring that the engine builds, nothing from formu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deroute.wiring import HOST_PORT, Wiring
+from deroute.wiring import HOST_PORT, Tree, Wiring
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,16 +112,11 @@ class Network:
                 cuts[name] = number // step % width < width // 2
                 step *= width
             return cuts
-        tree = self.wiring.tree
-        if tree is not None and tree.children[-1] > 1:
-            below, size = tree.children[-1], tree.block(len(tree.children) - 1)
-            half = below // 2
-            inside = number < half * size if size else number < 0
-            return {f"{half} of {below} subtrees": inside}
-        return {"half of the routers by number": number < self.routers // 2}
+        cuts = {} if self.wiring.tree is None else _below(self.wiring.tree)
+        return cuts or {"half of the routers by number": number < self.routers // 2}
 
     def bisection(self) -> Bisection | None:
-        """Narrowest of the natural cuts, by links per host; None for a single router."""
+        """Narrowest of the natural cuts, by links per host; None if none parts the hosts."""
         router, peer, _ = self.links()
         found = []
         for name, side in self.cuts().items():
@@ -134,6 +130,21 @@ class Network:
     def distances(self) -> Distances | None:
         """Distances between routers that have hosts; None for more than `MOST_ROUTERS`."""
         return None if self.routers > MOST_ROUTERS else _distances(self)
+
+
+def _below(tree: Tree) -> dict[str, NDArray[np.bool_]]:
+    """Halves of the subtrees below each level of a fat tree, the highest first."""
+    cuts = {}
+    for level in range(len(tree.children) - 1, 0, -1):
+        count = math.prod(tree.children[level:])
+        side = np.zeros(len(tree.level), dtype=np.bool_)
+        for lower in range(1, level + 1):
+            # In their order: those of one subtree after those of another.
+            switches = np.flatnonzero(tree.level == lower)
+            side[switches[: len(switches) // count * (count // 2)]] = True
+        if count > 1:
+            cuts[f"{count // 2} of {count} subtrees of level {level}"] = side
+    return cuts
 
 
 @dataclass(frozen=True, slots=True)
