@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from deroute import _engine
 from deroute.cli.topology import rate_gbps
 from deroute.economics import floor, prices
+from deroute.economics.comparison import wired
 from test_topology_command import DRAGONFLY, HYPERX, call, network
 
 FLOOR = prices.Floor(
@@ -53,6 +56,36 @@ def test_a_group_is_not_torn_apart() -> None:
     plan = floor.place(dragonfly, FLOOR)
     assert plan.racks == 18
     assert plan.racks_per_row % 2 == 0
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [{"rlft": {"ports": 10, "stages": 4}}, {"kary_tree": {"k": 3, "levels": 4}}],
+    ids=str,
+)
+def test_a_pod_is_not_torn_apart(topology: dict[str, Any]) -> None:
+    """Above three levels there are switches between pods, which begin anywhere."""
+    tree = wired(topology, _engine.topology)
+    router, peer, kind = tree.links()
+    hosts = 12 * int(tree.hosts_of_router.max())
+    plan = floor.place(tree, FLOOR.model_copy(update={"hosts_per_rack": hosts}))
+    pod = kind == tree.wiring.class_names.index("level1")
+    assert (plan.rack[router] == plan.rack[peer])[pod].all()
+    assert np.bincount(plan.rack).max() <= 12
+    assert plan.racks == len(set(plan.rack.tolist()))
+    # A switch a rack: pods stay in their rows.
+    plan = floor.place(tree, FLOOR.model_copy(update={"hosts_per_rack": 1}))
+    assert (plan.y[router] == plan.y[peer])[pod].all()
+    assert plan.racks == tree.routers
+
+
+def test_a_plane_stays_in_its_row() -> None:
+    """Two rows of three routers fit into a rack, and five of them make a plane."""
+    lattice = network({"hyperx": {"widths": [3, 5, 8], "hosts": 8}})
+    plan = floor.place(lattice, FLOOR.model_copy(update={"hosts_per_rack": 64}))
+    assert plan.rows > 1
+    assert all(len(set(row)) == 1 for row in plan.y.reshape(8, 15).tolist())
+    assert plan.rack[:15].tolist() == [0] * 6 + [1] * 6 + [2] * 3
 
 
 def test_the_cheapest_cable_that_reaches() -> None:

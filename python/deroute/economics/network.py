@@ -80,23 +80,29 @@ class Network:
             counts[name] = int((kinds == index).sum())
         return counts
 
-    def packing(self) -> tuple[int, int]:
-        """Routers, in order, that belong into one rack if it is large enough, and into one row.
+    def packing(self) -> Packing:
+        """Routers that belong into one rack if it is large enough, and what belongs into one row.
 
         A group of a Dragonfly (thesis 2.2.1: short wires inside a group); the first dimension of a
         HyperX in a rack and the first two in a row (McDonald et al. 3.1: each dimension can fit a
         packaging domain); the two lower levels of a fat tree. Else single routers.
         """
+        number = np.arange(self.routers)
         match self.name:
             case "dragonfly":
-                return int(self.parameters["a"]), int(self.parameters["a"])
+                size = int(self.parameters["a"])
+                return Packing(size, number // size, number % size)
             case "hyperx":
-                widths = self.parameters["widths"]
-                return int(widths[0]), int(np.prod(widths[:2]))
-        if self.wiring.tree is not None and len(self.wiring.tree.children) > 1:
-            subtree = self.wiring.tree.block(2)
-            return subtree, subtree
-        return 1, 1
+                size, row = (int(width) for width in [*self.parameters["widths"], 1][:2])
+                return Packing(size, number // size, number % size, row)
+        tree = self.wiring.tree
+        if tree is None or len(tree.children) < 2:
+            return Packing(1, number, np.zeros_like(number))
+        # Between subtrees are runs of the switches above them, which are parted alike.
+        size, low = tree.block(2), tree.level <= 2
+        begins = np.append(True, low[1:] != low[:-1])
+        place = (number - np.maximum.accumulate(np.where(begins, number, 0))) % size
+        return Packing(size, np.cumsum(place == 0) - 1, place)
 
     def cuts(self) -> dict[str, NDArray[np.bool_]]:
         """Natural cuts into halves: which routers are on the one side."""
@@ -145,6 +151,19 @@ def _below(tree: Tree) -> dict[str, NDArray[np.bool_]]:
         if count > 1:
             cuts[f"{count // 2} of {count} subtrees of level {level}"] = side
     return cuts
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """What belongs together: units of routers, in their order."""
+
+    #: Routers of a unit, or fewer.
+    size: int
+    #: Of each router, its unit and its place there.
+    unit: NDArray[np.int64]
+    place: NDArray[np.int64]
+    #: Units that belong into one row.
+    row: int = 1
 
 
 @dataclass(frozen=True, slots=True)
