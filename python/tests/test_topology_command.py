@@ -234,6 +234,23 @@ def test_a_spec_file_will_do(tmp_path: Path) -> None:
     assert "has no axes" in call(file, "--where", "routing=MIN", code=2).output
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([HYPERX, "--bisection", 1], "--bisection: belongs to --radix"),
+        (["--power", "--bisection", 1], "--bisection: belongs to --radix"),
+        (["--radix", 8, "--set", "a.b=3"], "--set: belongs to FILE"),
+        (["--power", "--where", "x=1"], "--where: belongs to FILE"),
+        (["--radix", 8, "--prices", "x.toml"], "--prices: belongs to FILE without --power"),
+        (["--radix", 8, "--signalling", 25], "--signalling: belongs to FILE without --power"),
+        ([HYPERX, "--power", "--prices", "x.toml"], "--prices: belongs to FILE without --power"),
+        ([HYPERX, "--power", "--signalling", 77], "--signalling: belongs to FILE without --power"),
+    ],
+)
+def test_options_that_say_nothing_are_refused(arguments: list[object], said: str) -> None:
+    assert said in call(*arguments, code=2).output
+
+
 def test_mistakes_of_the_command(experiment_file: Path, tmp_path: Path) -> None:
     assert "give either a file, or --power, or --radix" in call(code=2).output
     assert (
