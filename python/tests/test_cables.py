@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from deroute import _engine
-from deroute.cli.topology import rate_gbps
-from deroute.economics import floor, prices
+from deroute.economics import floor, prices, rates
 from deroute.economics.comparison import wired
-from test_topology_command import DRAGONFLY, HYPERX, call, network
+from deroute.economics.network import Network
+from deroute.spec import canonical
+from test_topology_command import DRAGONFLY, HYPERX, call, network, spec_of
 
 FLOOR = prices.Floor(
     rack_pitch_m=1.0, row_pitch_m=3.0, hosts_per_rack=4, slack_m=2.0, inside_rack_m=0.5
@@ -88,6 +89,32 @@ def test_a_plane_stays_in_its_row() -> None:
     assert plan.rack[:15].tolist() == [0] * 6 + [1] * 6 + [2] * 3
 
 
+def test_a_cable_is_priced_at_its_own_rate() -> None:
+    """Hosts at a half, the second dimension at a quarter, one of its links at an eighth."""
+    lattice = {"hyperx": {"widths": [3, 2], "hosts": 2, "trunk": 2}}
+    spec = spec_of(lattice)
+    to_hosts = {"buffer": 4000, "rate": "50%", "flow_control": {"pfc": {}}}
+    spec["network"]["nic"] = {"latency": 10, "link": to_hosts}
+    spec["network"]["links"]["dim2"] = {"latency": 10, "vcs": 2, "rate": "50\tGb/s"}
+    slow = {"routers": [4, 1], "rate": "1/8"}
+    spec["network"]["slow_links"] = [slow, {"routers": [1, 4], "rate": "1/2"}]
+    wired_so = Network.of(spec, _engine.topology(canonical(spec)))
+    found = rates.of_cables(wired_so, spec)
+    classes = floor.cables(wired_so, floor.place(wired_so, FLOOR), FLOOR).kind
+    by_class = [sorted(found[classes == kind].tolist()) for kind in range(3)]
+    assert by_class == [[100.0] * 12, [200.0] * 12, [25.0] + [50.0] * 4 + [100.0]]
+
+
+def test_the_output_says_what_rates_cables_have() -> None:
+    half = ("--set", 'network.links.dim1.rate="50 Gb/s"')
+    plain, slower = (json.loads(call(HYPERX, *more, "--json").stdout) for more in ((), half))
+    assert slower["link_rates_gbps"] == [50, 100]
+    assert slower["cost"]["total"] < plain["cost"]["total"]
+    assert "links of 50 and 100 Gb/s" in call(HYPERX, *half).stdout
+    many = ("--set", 'network.links.dim2.rate="10%"')
+    assert "links of 10 to 100 Gb/s" in call(HYPERX, *half, *many).stdout
+
+
 def test_the_cheapest_cable_that_reaches() -> None:
     table = prices.read()
     choice = table.choose(np.array([1.0, 7.0, 7.5, 9.0]))
@@ -101,13 +128,13 @@ def test_the_cheapest_cable_that_reaches() -> None:
 
 
 def test_cost_is_in_proportion_to_the_rate() -> None:
-    assert rate_gbps({}) == pytest.approx(200)
-    assert rate_gbps({"cycle": "2 ns", "phit": "0.1 KB"}) == pytest.approx(400)
-    assert rate_gbps({"cycle": "0.002 \u00b5s", "phit": "0.1 kB"}) == pytest.approx(400)
-    for text in ("400 Gb/s", "400Gbps", "0.4 Tbit/s", "50 GB/s"):
-        assert rate_gbps({"link_rate": text}) == pytest.approx(400)
+    assert rates.full({}) == pytest.approx(200)
+    assert rates.full({"cycle": "2 ns", "phit": "0.1 KB"}) == pytest.approx(400)
+    assert rates.full({"cycle": "0.002\t\u00b5s", "phit": "0.1\tkB"}) == pytest.approx(400)
+    for text in ("400 Gb/s", "400Gbps", "0.4 Tbit/s", "50\tGB/s"):
+        assert rates.full({"link_rate": text}) == pytest.approx(400)
     result = json.loads(call(HYPERX, "--json").stdout)
-    assert result["link_rate_gbps"] == pytest.approx(100)
+    assert result["link_rates_gbps"] == pytest.approx([100])
     parts = result["cost"]["by_technology"]
     assert sum(part["cost"] for part in parts) == pytest.approx(result["cost"]["total"])
     assert result["cost"]["per_host"] == pytest.approx(result["cost"]["total"] / 256)

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 from rich.table import Table
 
 from deroute.cli import app, power, sizes
 from deroute.cli.networks import spec_in, wire
-from deroute.economics import drawing, floor, network, prices, scaling
+from deroute.economics import drawing, floor, network, prices, rates, scaling
 from deroute.economics.floor import Cables, Share
 from deroute.economics.network import Network
 from deroute.economics.prices import Prices
 from deroute.errors import InputError
-from deroute.spec import microseconds
 
-_BYTES = {"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9} | {
-    "KiB": 2**10,
-    "MiB": 2**20,
-    "GiB": 2**30,
-}
-_GIGABITS = {"": 1e-9, "k": 1e-6, "M": 1e-3, "G": 1.0, "T": 1e3}
-_RATE = re.compile(r"([0-9.]+) *([kMGT]?)(b/s|bit/s|bps|B/s)")
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _Bisection = Annotated[
     float | None,
@@ -104,7 +98,7 @@ def topology(
     if plot is not None:
         drawing.check(found, plot)
     table = prices.read(price_file, signalling)
-    result = _result(found, table, rate_gbps(spec.get("units", {})))
+    result = _result(found, table, rates.of_cables(found, spec))
     _tell(result, price_file or prices.DEFAULT, found, plot, as_json=as_json)
 
 
@@ -141,25 +135,13 @@ def _tell(
         print(f"figure: {drawn}")
 
 
-def rate_gbps(units: Mapping[str, str]) -> float:
-    """Rate of every link in Gb/s: a phit a cycle, from the `units` of a spec that is valid."""
-    if "link_rate" in units:
-        rate = _RATE.fullmatch(units["link_rate"].strip())
-        assert rate is not None
-        return float(rate[1]) * _GIGABITS[rate[2]] * (8 if rate[3] == "B/s" else 1)
-    size = re.fullmatch(r"([0-9.]+) *([A-Za-z]+)", units.get("phit", "25 B").strip())
-    assert size is not None
-    cycle_ns = 1000 * microseconds(units.get("cycle", "1 ns"), 1.0)
-    return float(size[1]) * _BYTES[size[2]] * 8 / cycle_ns
-
-
-def _result(found: Network, table: Prices, rate: float) -> dict[str, Any]:
+def _result(found: Network, table: Prices, gbps: NDArray[np.float64]) -> dict[str, Any]:
     """Everything that is printed, as JSON has it. Lengths in metres, rates in Gb/s."""
     fewest, most = found.radix()
     distances, cut = found.distances(), found.bisection()
     plan = floor.place(found, table.floor)
     cables = floor.cables(found, plan, table.floor)
-    shares = floor.cost(cables, table, rate)
+    shares = floor.cost(cables, table, gbps)
     return {
         "topology": found.name,
         "parameters": dict(found.parameters),
@@ -175,7 +157,7 @@ def _result(found: Network, table: Prices, rate: float) -> dict[str, Any]:
         if cut is None
         else {"cut": cut.cut, "links": cut.links, "links_per_host": cut.per_host},
         "floor": {"racks": plan.racks, "rows": plan.rows, "racks_per_row": plan.racks_per_row},
-        "link_rate_gbps": rate,
+        "link_rates_gbps": np.unique(gbps).tolist(),
         "signalling_ghz": table.signalling_ghz,
         "cables": _lengths(cables),
         "cost": _cost(shares, table, found),
@@ -278,8 +260,8 @@ def _facts(result: Mapping[str, Any]) -> dict[str, str]:
         "mean distance": _mean(result["mean_distance_links"]),
         "bisection": "none: no cut parts the hosts"
         if cut is None
-        else f"{cut['links']:,} links = {cut['links_per_host']:.3f} per host of the smaller half"
-        f" (cut: {cut['cut']})",
+        else f"{cut['links']:,} links = {cut['links_per_host']:.3f} links per host of the smaller"
+        f" half (cut: {cut['cut']})",
         "floor": f"{plan['racks']:,} racks: {plan['rows']} rows of {plan['racks_per_row']}",
         "cables": f"{result['cables']['count']:,}, {result['cables']['total_m']:,.1f} m, "
         f"the longest {result['cables']['longest_m']:.1f} m",
@@ -296,6 +278,12 @@ def _diameter(diameter: Mapping[str, int | None] | None) -> str:
 
 def _mean(mean: float | None) -> str:
     return "-" if mean is None else f"{mean:.4f} links of shortest paths, over all pairs of hosts"
+
+
+def _rates(gbps: Sequence[float]) -> str:
+    """`50 and 200`; of many the first and the last."""
+    shown = [f"{rate:g}" for rate in gbps]
+    return " and ".join(shown) if len(shown) < 3 else f"{shown[0]} to {shown[-1]}"
 
 
 def _length_table(rows: list[dict[str, Any]]) -> Table:
@@ -315,7 +303,7 @@ def _cost_table(result: Mapping[str, Any]) -> Table:
     """Cost by technology and in all."""
     cost = result["cost"]
     title = (
-        f"Cost of cables in {cost['currency']}: links of {result['link_rate_gbps']:g} Gb/s, "
+        f"Cost of cables in {cost['currency']}: links of {_rates(result['link_rates_gbps'])} Gb/s, "
         f"signalling at {result['signalling_ghz']:g} GHz"
     )
     shown = Table(box=None, header_style="bold", title=title, title_justify="left")

@@ -115,9 +115,10 @@ class Share:
     cost: float
 
 
-def cost(found: Cables, prices: Prices, rate_gbps: float) -> list[Share]:
-    """Cables, metres and cost by technology, for links of this rate in Gb/s."""
+def cost(found: Cables, prices: Prices, rates_gbps: NDArray[np.float64] | float) -> list[Share]:
+    """Cables, metres and cost by technology, for cables of these rates in Gb/s."""
     choice = prices.choose(found.lengths)
+    paid = choice.price * rates_gbps
     shares = []
     for index, technology in enumerate(prices.cable):
         mine = choice.technology == index
@@ -127,7 +128,7 @@ def cost(found: Cables, prices: Prices, rate_gbps: float) -> list[Share]:
                 title=technology.title,
                 cables=int(mine.sum()),
                 metres=float(found.lengths[mine].sum()),
-                cost=float(choice.price[mine].sum()) * rate_gbps,
+                cost=float(paid[mine].sum()),
             )
         )
     return shares

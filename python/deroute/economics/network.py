@@ -63,14 +63,19 @@ class Network:
         used = self.ports()
         return int(used.min()), int(used.max())
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Both routers and the class of each link between routers, every link once."""
+    def link_ends(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Router and port at one end of each link between routers."""
         wiring = self.wiring
         router, port = np.nonzero(wiring.link_class >= 0)
         peer, back = wiring.peer_router[router, port], wiring.peer_port[router, port]
         once = (router < peer) | ((router == peer) & (port < back))
-        kind = wiring.link_class[router, port]
-        return router[once], peer[once].astype(np.int64), kind[once].astype(np.int64)
+        return router[once], port[once]
+
+    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Both routers and the class of each link between routers, every link once."""
+        ends = self.link_ends()
+        peer, kind = self.wiring.peer_router[ends], self.wiring.link_class[ends]
+        return ends[0], peer.astype(np.int64), kind.astype(np.int64)
 
     def links_by_class(self) -> dict[str, int]:
         """Number of links of each class, those to hosts included; a link is both directions."""
@@ -171,7 +176,7 @@ class Bisection:
     """A cut of the network into halves."""
 
     cut: str
-    #: Links from one side to the other; each carries one link's bandwidth in each direction.
+    #: Links from one side to the other, whatever their rates.
     links: int
     #: Over the hosts of the smaller side.
     per_host: float
