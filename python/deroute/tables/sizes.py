@@ -92,6 +92,11 @@ class Size:
     #: The largest table.
     memory: Memory
 
+    @property
+    def looked_at(self) -> int:
+        """Switches whose tables were made."""
+        return self.access.switches + (self.transit.switches if self.transit else 0)
+
 
 def chosen(fabric: Fabric, most: int = MOST_SWITCHES) -> NDArray[np.int64]:
     """Switches to look at: all, or so many of them."""
