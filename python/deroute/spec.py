@@ -31,7 +31,7 @@ _DEEPEST = 100
 _DEEP = f"has tables or lists of more than {_DEEPEST} levels, or one that holds itself"
 #: Bits of a whole number; the engine's have up to 64.
 _MOST_BITS = 1000
-_TIME = re.compile(rf"([0-9.]+) *({'|'.join(_MICROSECONDS)})")
+_TIME = re.compile(rf"([0-9.]+)\s*({'|'.join(_MICROSECONDS)})")
 
 
 def read_toml(file: Path) -> tuple[dict[str, Any], str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,6 +30,25 @@ def whole(file: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             draft.unlink()
+
+
+@contextmanager
+def together(folder: Path) -> Iterator[Path]:
+    """A folder to write files in, which are in `folder` when all of them are complete."""
+    draft = draft_of(folder / "files")
+    shutil.rmtree(draft, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        draft.mkdir()
+        yield draft
+        for file in sorted(draft.iterdir()):
+            file.replace(folder / file.name)
+    except OSError as error:
+        if error.filename is None or not Path(error.filename).is_relative_to(draft):
+            raise
+        raise OSError(error.errno, error.strerror, str(folder)) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 @contextmanager

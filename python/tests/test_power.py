@@ -15,7 +15,10 @@ from deroute.cli import app
 from deroute.economics import power
 from deroute.economics.comparison import wired
 from deroute.economics.power import Census, Kind
+from deroute.tables import sizes
 from deroute.tables.addresses import ADDRESSINGS
+from deroute.tables.compiler import Compiler
+from deroute.tables.fabric import Fabric
 
 CONSTANTS = power.read()
 
@@ -98,6 +101,30 @@ def test_one_network(tmp_path: Path) -> None:
     parts = sum(flat[part] for part in ("logic", "electrical", "optical", "switching", "tables"))
     assert flat["total"] == pytest.approx(parts)
     assert flat["per_host"] == pytest.approx(parts / 1056)
+
+
+def test_small_networks_are_counted_whole(
+    networks: dict[str, Census], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = ROOT / "experiments" / "demo.toml"
+    text = call(file, "--power").stdout
+    assert "Looked at" not in text
+    (found,) = json.loads(call(file, "--power", "--json").stdout)["networks"]
+    network = wired({"dragonfly": {"p": 4, "a": 8, "h": 4}}, _engine.topology)
+    compiler = Compiler(
+        Fabric(network.name, network.parameters, network.wiring), "minimal", "compact"
+    )
+    rules = sum(compiler.memory(router).entries for router in range(264))
+    assert found["entries_per_switch"]["compact"] == pytest.approx(rules / 264)
+    assert found["switches_looked_at"] == 264
+    assert {name: each.looked_at for name, each in networks.items()} == {
+        "folded Clos": None,
+        "Flattened Butterfly": 26,
+        "Dragonfly": 26,
+    }
+    monkeypatch.setattr(sizes, "_MOST_ENTRIES", 8 * 1056)
+    text = call(file, "--power").stdout
+    assert "Looked at the tables of 8 of 264 switches." in text
 
 
 def test_networks_without_places_have_flat_tables() -> None:

@@ -78,6 +78,7 @@ def paused_spec(topology: Mapping[str, Any]) -> dict[str, Any]:
 
 
 ROW = {"hyperx": {"widths": [4], "hosts": 6}}
+TRUNKED = {"hyperx": {"widths": [4, 3], "hosts": 3, "trunk": 2}}
 SQUARE = {"hyperx": {"widths": [4, 4], "hosts": 3}}
 #: More hosts than global ports, some of which are spare.
 SPARE = {"dragonfly": {"p": 4, "a": 4, "h": 3, "groups": 5}}
@@ -91,6 +92,7 @@ SPARE = {"dragonfly": {"p": 4, "a": 4, "h": 3, "groups": 5}}
         (TREE, "compact"),
         (ROW, "compact"),
         *((topology, each) for topology in (SQUARE, LATTICE) for each in ADDRESSINGS[:-1]),
+        *((TRUNKED, each) for each in ADDRESSINGS[:-1]),
     ],
 )
 def test_compiled_mar_bp_gives_the_bytes_of_the_algorithm(
@@ -108,6 +110,13 @@ def test_compiled_mar_bp_gives_the_bytes_of_the_algorithm(
         assert outcome["adaptation"]["counts"][acted] > 0
         found.append((outcome, {name: array.tolist() for name, array in arrays.items()}))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("routing", ["mar-bp", "qcn-switch"])
+def test_dimensions_of_parallel_links_in_any_order_are_refused(routing: str) -> None:
+    """The engine takes one by the number of the destination; all packets took the first."""
+    with pytest.raises(InputError, match="which of its parallel links"):
+        compiler_of(TRUNKED, routing, "compact").table(0)
 
 
 @pytest.mark.parametrize("topology", [SQUARE, LATTICE])

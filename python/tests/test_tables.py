@@ -239,6 +239,7 @@ def test_rules_by_closed_form_and_by_enumeration(family: str, radix: int) -> Non
             routing = "s-mod-k" if addressing == "compact" else "ecmp"
         most = 1 if radix == 96 else 4
         found = sizes.size(Compiler(fabric, routing, addressing), most)
+        assert found.closed is not None
         low, high = found.closed
         if family == "dragonfly" and addressing == "compact":
             assert (low, high) == SCATTERED[radix]
@@ -248,6 +249,15 @@ def test_rules_by_closed_form_and_by_enumeration(family: str, radix: int) -> Non
         printed = PRINTED.get((family, addressing))
         if printed is not None:
             assert low == printed[RADICES.index(radix)]
+
+
+def test_parallel_links_have_no_closed_form() -> None:
+    """Of a HyperX of 4 neighbours by two links each, equation 4-1 made ports of all of them."""
+    parallel = [each for each in NETWORKS if "trunk" in str(each) or "parallel" in str(each)]
+    assert len(parallel) == 3
+    for topology in parallel:
+        assert sizes.size(Compiler(fabric_of(topology), "minimal", "compact")).closed is None
+    assert sizes.size(Compiler(fabric_of(LATTICE), "minimal", "compact")).closed is not None
 
 
 def test_rules_are_drawn(tmp_path: Path) -> None:

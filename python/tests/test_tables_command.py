@@ -6,6 +6,7 @@ import csv
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,10 +17,14 @@ from typer.testing import CliRunner
 
 from conftest import ROOT
 from deroute.cli import app
-from deroute.tables import dmp, openflow, p4, rows, sizes
+from deroute.errors import InputError
+from deroute.tables import openflow, p4, rows, sizes
+from deroute.tables.addresses import ADDRESSINGS, ANY_HOST
+from deroute.tables.asked import routing_of
 from deroute.tables.compiler import Compiler
-from deroute.tables.rules import ALTERNATIVE, DEFAULT, ORDINARY, Condition
-from test_tables import CLOS, DRAGONFLY, LATTICE, fabric_of, follow, table_of
+from deroute.tables.rules import ALTERNATIVE, DEFAULT, ORDINARY, Condition, Rule, Table
+from deroute.writing import toml_value
+from test_tables import CLOS, DRAGONFLY, LATTICE, fabric_of, follow, spec_of, table_of
 
 
 def call(*arguments: object, code: int = 0) -> Any:
@@ -160,6 +165,10 @@ def test_counts() -> None:
     assert "22 to 43" in text
     assert "6 bits of group, 3 bits of switch, 2 bits of host" in text
     assert "Looked at" not in text
+    trunked = "network.topology.dragonfly={p=2, a=4, h=2, groups=3, trunk=2}"
+    found = json.loads(call(FILE, *MINIMAL, "--set", trunked, "--json").stdout)["addressings"]
+    assert [each["closed_form"] for each in found.values()] == [None] * 4
+    assert re.search("per-group +- +10", call(FILE, *MINIMAL, "--set", trunked).stdout)
 
 
 def test_files_without_a_network_or_with_another_one_are_refused(tmp_path: Path) -> None:
@@ -179,6 +188,41 @@ def test_what_cannot_be_is_said() -> None:
     assert "no field of a flat address" in found["flat"]["impossible"]
     assert found["compact"]["access"]["most"] == found["compact"]["closed_form"]["most"]
     assert "no field of a flat address" in call(tree, "--routing", "s-mod-k").stdout
+
+
+#: No field of an address alone tells the way up.
+SLIM = {"fat_tree": {"children": [3, 2, 2], "parents": [1, 1, 2]}}
+
+
+@pytest.fixture
+def slim(tmp_path: Path) -> Path:
+    """A file with that network."""
+    file = tmp_path / "slim.toml"
+    document = json.loads(spec_of(SLIM))
+    file.write_text("".join(f"{key} = {toml_value(document[key])}\n" for key in document))
+    return file
+
+
+def test_a_network_without_any_tables_is_told_as_such(slim: Path) -> None:
+    text = call(slim, "--routing", "s-mod-k").stdout
+    for addressing in ADDRESSINGS:
+        assert f"{addressing}: no field of a {addressing} address tells the way up" in text
+    for addressing, others in (("compact", []), ("flat", ["compact"])):
+        compiler = Compiler(fabric_of(SLIM), "mar-bp", addressing)
+        with pytest.raises(InputError, match="no field") as caught:
+            _ = [compiler.table(router) for router in range(compiler.fabric.routers)]
+        assert list(caught.value.problems[0].choices) == others
+
+
+@pytest.mark.parametrize("option", ["--csv", "--openflow", "--p4"])
+def test_what_cannot_be_written_whole_leaves_all_as_it_was(option: str, slim: Path) -> None:
+    """The first switch has a table."""
+    to = slim.with_name("to")
+    to.write_text("mine") if option == "--csv" else to.mkdir()
+    said = call(slim, "--routing", "s-mod-k", option, to, code=2).output
+    assert "no field of a compact address" in said
+    assert set(slim.parent.rglob("*")) == {slim, to}
+    assert option != "--csv" or to.read_text() == "mine"
 
 
 def test_files(tmp_path: Path) -> None:
@@ -225,6 +269,17 @@ def test_a_rule_as_a_flow_and_as_an_entry() -> None:
     assert p4.entry(last)["action"]["params"] == {"ports": [3, 4, 5]}
 
 
+def test_ports_of_large_switches_are_wide_enough() -> None:
+    """Nine bits are those of 512 ports."""
+    table = Table(0, (Rule(1, (5,), ANY_HOST, in_port=600),))
+    keys = [
+        p4.document(table, ports)["entries"][0]["match"]["standard_metadata.ingress_port"]
+        for ports in (601, 64)
+    ]
+    assert [key["mask"] for key in keys] == ["0x3ff", "0x1ff"]
+    assert int(keys[0]["value"], 0) & int(keys[0]["mask"], 0) == 600
+
+
 def test_files_of_another_network_do_not_stay_beside_new_ones(tmp_path: Path) -> None:
     for option in ("--openflow", "--p4"):
         to = tmp_path / option.strip("-")
@@ -233,58 +288,6 @@ def test_files_of_another_network_do_not_stay_beside_new_ones(tmp_path: Path) ->
         said = call(FILE, *SMALL, *MINIMAL, "--p4", tmp_path / "new", option, to, code=2).output
         assert said == f"error: {option}: {to} is not an empty folder\n"
     assert not (tmp_path / "new").exists()
-
-
-def test_a_host_asks_its_switch_for_its_address(tmp_path: Path) -> None:
-    """Thesis figure 4-7."""
-    compiler = Compiler(fabric_of(DRAGONFLY), "minimal", "per-group")
-    first, second = dmp.rules(compiler, 5)
-    assert second.flow() == (
-        "priority=60000,in_port=2,dl_type=0x88b5,actions=mod_dl_src:02:00:00:00:00:0b,in_port"
-    )
-    asked = dmp.request(0x001B21000007, 99)
-    assert len(asked) == 60
-    assert asked[12:14] == b"\x88\xb5"
-    said = second.apply(asked)
-    assert said is not None
-    assert said[:6] + said[12:] == asked[:6] + asked[12:]
-    assert dmp.answer(said, 99) == int(compiler.addresses[11])
-    # Not its own, somebody else's, no answer at all, no request.
-    assert dmp.answer(first.apply(asked) or b"", 99) == int(compiler.addresses[10])
-    assert dmp.answer(said, 98) is None
-    assert dmp.answer(asked, 99) is None
-    assert dmp.answer(b"", 99) is None
-    assert second.apply(asked[:12] + b"\x08\x00" + asked[14:]) is None
-    call(FILE, *SMALL, *MINIMAL, "--openflow", tmp_path, "--dmp")
-    flows = (tmp_path / "s5.flows").read_text()
-    assert flows.count("dl_type=0x88b5") == 2
-    assert "belongs to --openflow" in call(FILE, *SMALL, *MINIMAL, "--dmp", code=2).output
-
-
-def test_rewritten_headers_break_what_is_announced_in_payloads() -> None:
-    """Thesis 4.4: an answer goes to the address that was announced, not to that of the header."""
-    compiler = Compiler(fabric_of(DRAGONFLY), "minimal", "compact")
-    table, known = compiler.table(0), compiler.addresses.tolist()
-    for host in range(2, compiler.fabric.hosts):
-        router, place = divmod(host, 2)
-        burnt_in = 0x001B_2100_0000 + host
-        # The switch rewrites the header on the fly, and the payload says what the host believes.
-        header, payload = known[host], burnt_in
-        assert table.lookup(payload, known[0], 0) is None
-        way = table.lookup(header, known[0], 0)
-        assert way is not None
-        # With the protocol the host has learnt its address, and announces that.
-        returned = dmp.rules(compiler, router)[place].apply(dmp.request(burnt_in, host))
-        learnt = dmp.answer(returned or b"", host)
-        assert learnt is not None
-        assert table.lookup(learnt, known[0], 0) == way
-
-
-def test_the_host_side_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
-    assert dmp.main([]) == 2
-    assert "usage" in capsys.readouterr().err
-    assert dmp.main(["nowhere0"]) == 1
-    assert "there is no interface 'nowhere0'" in capsys.readouterr().err
 
 
 def test_without_open_vswitch_it_is_said_what_is_not_tested() -> None:
@@ -312,6 +315,29 @@ def test_large_networks_are_sampled() -> None:
     spec = "network.topology.dragonfly={p=8, a=16, h=8}"
     text = call(FILE, *MINIMAL, "--set", spec).stdout
     assert "Looked at: 484 of 2,064 switches with hosts." in text
+
+
+def test_conditional_routings_of_a_file_are_those_of_the_tables() -> None:
+    network = {"topology": dict(DRAGONFLY)}
+    known: list[tuple[dict[str, Any], str]] = [
+        ({"mar_bp": {}}, "mar-bp"),
+        ({"mar_bp": {"alternatives": "non-minimal", "vc_use": "compact"}}, "mar-bp"),
+        ({"qcn_switch": {"feedback": "base"}}, "qcn-switch"),
+    ]
+    for routing, name in known:
+        assert routing_of({"network": network, "routing": routing}) == name
+    tree = {"network": {"topology": dict(CLOS)}, "routing": {"mar_bp": {"alternatives": "minimal"}}}
+    assert routing_of(tree) == "mar-bp"
+    others: list[tuple[dict[str, Any], str]] = [
+        ({"mar_bp": {"alternatives": "minimal"}}, "mar_bp.alternatives: no table does 'minimal'"),
+        ({"mar_bp": {"paused": "credits"}}, "mar_bp.paused: no table does 'credits'"),
+        ({"qcn_switch": {"alternatives": 2}}, "qcn_switch.alternatives: no table does 2"),
+        ({"qcn_switch": {"phase_a": "-g-"}}, "qcn_switch.phase_a: no table does '-g-'"),
+        ({"table": {"rules": ""}}, "the file has rules of its own"),
+    ]
+    for routing, said in others:
+        with pytest.raises(InputError, match=said):
+            routing_of({"network": network, "routing": routing})
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`deroute topology`: sizes by radix, counts of the wiring, cables, prices, drawings."""
+"""`deroute topology`: sizes by radix, counts of the wiring, drawings, mistakes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from conftest import ROOT, SPEC
 from deroute import _engine
 from deroute.cli import app
-from deroute.cli.topology import rate_gbps
-from deroute.economics import floor, prices, scaling
+from deroute.economics import scaling
 from deroute.economics.drawing import draw
 from deroute.economics.network import Network
 from deroute.reproduce.engine import BuiltEngine
@@ -24,6 +22,7 @@ from deroute.reproduce.evidence import Evidence, NotSettledError
 from deroute.reproduce.measures import call as measure
 from deroute.reproduce.paper import PaperError
 from deroute.spec import canonical
+from deroute.writing import toml_value
 
 HYPERX = ROOT / "experiments" / "hyperx.toml"
 
@@ -36,12 +35,15 @@ def call(*arguments: object, code: int = 0) -> Any:
     return result
 
 
+LEVELS = ["level1", "level2"]
+
+
 def spec_of(topology: dict[str, Any]) -> dict[str, Any]:
     """A valid spec with this topology."""
     spec = copy.deepcopy(SPEC) | {"network": {**SPEC["network"], "topology": topology}}
     ((name, parameters),) = topology.items()
     dims = ("dim1", "dim2", "dim3", "dim4")[: len(parameters.get("widths", ()))]
-    names = {"hyperx": dims, "rlft": ["level1", "level2"], "graph": ["link"], "crossbar": []}
+    names = {"hyperx": dims, "rlft": LEVELS, "fat_tree": LEVELS, "graph": ["link"], "crossbar": []}
     if name in names:
         spec["network"]["links"] = dict.fromkeys(names[name], SPEC["network"]["links"]["local"])
     return spec
@@ -181,79 +183,23 @@ def test_bisections_of_known_networks() -> None:
     assert (cut.links, cut.per_host) == (1024, 0.5)
 
 
-FLOOR = prices.Floor(
-    rack_pitch_m=1.0, row_pitch_m=3.0, hosts_per_rack=4, slack_m=2.0, inside_rack_m=0.5
-)
+def test_a_slim_fat_tree_is_cut_where_it_is_slimmest() -> None:
+    """Of 16 hosts, below two leaves with one way up each."""
+    slim = network({"fat_tree": {"children": [4, 2, 2], "parents": [1, 1, 4]}}).bisection()
+    assert slim is not None
+    assert (slim.cut, slim.links, slim.per_host) == ("2 of 4 subtrees of level 1", 2, 0.25)
+    full = network(TREE).bisection()
+    assert full is not None
+    assert (full.cut, full.links) == ("3 of 6 subtrees of level 2", 27)
 
 
-def test_total_length_by_hand() -> None:
-    """2 x 2 routers of 2 hosts: the first dimension in a rack, two racks in a row."""
-    small = network({"hyperx": {"widths": [2, 2], "hosts": 2}})
-    plan = floor.place(small, FLOOR)
-    assert (plan.racks, plan.rows, plan.racks_per_row) == (2, 1, 2)
-    found = floor.cables(small, plan, FLOOR)
-    # Eight hosts and two links inside racks; two links of 1 m and slack between them.
-    assert found.lengths.sum() == pytest.approx(10 * 0.5 + 2 * 3.0)
-    assert [(end, counts.tolist()) for end, counts in found.histogram()] == [
-        (1.0, [8, 2, 0]),
-        (3.0, [0, 0, 2]),
-    ]
-
-
-def test_rows_are_as_far_apart_as_they_are_said_to_be() -> None:
-    """Three racks of one router each in a column: 1 + 1 + 2 pitches and three slacks."""
-    line = network({"hyperx": {"widths": [3], "hosts": 4}})
-    high = FLOOR.model_copy(update={"row_pitch_m": 0.1})
-    plan = floor.place(line, high)
-    assert plan.racks == 3
-    between = floor.cables(line, plan, high).lengths[line.hosts :]
-    expected = [
-        abs(plan.x[a] - plan.x[b]) + abs(plan.y[a] - plan.y[b]) + 2.0
-        for a, b in ((0, 1), (0, 2), (1, 2))
-    ]
-    assert between.tolist() == pytest.approx(expected)
-
-
-def test_a_group_is_not_torn_apart() -> None:
-    dragonfly = network(DRAGONFLY)
-    roomy = FLOOR.model_copy(update={"hosts_per_rack": 12})
-    plan = floor.place(dragonfly, roomy)
-    assert plan.rack.reshape(9, 4).tolist() == [[group] * 4 for group in range(9)]
-    plan = floor.place(dragonfly, FLOOR)
-    assert plan.racks == 18
-    assert plan.racks_per_row % 2 == 0
-
-
-def test_the_cheapest_cable_that_reaches() -> None:
-    table = prices.read()
-    choice = table.choose(np.array([1.0, 7.0, 7.5, 9.0]))
-    assert choice.technology.tolist() == [0, 0, 1, 1]
-    expected = [2.16 + 1.4, 2.16 + 9.8, 9.7103 + 0.364 * 7.5, 9.7103 + 0.364 * 9]
-    assert choice.price.tolist() == pytest.approx(expected)
-    assert prices.read(signalling_ghz=25).choose(np.array([3.0, 3.1])).technology.tolist() == [0, 1]
-
-
-def test_cost_is_in_proportion_to_the_rate() -> None:
-    assert rate_gbps({}) == pytest.approx(200)
-    assert rate_gbps({"cycle": "2 ns", "phit": "0.1 KB"}) == pytest.approx(400)
-    assert rate_gbps({"cycle": "0.002 \u00b5s", "phit": "0.1 kB"}) == pytest.approx(400)
-    for text in ("400 Gb/s", "400Gbps", "0.4 Tbit/s", "50 GB/s"):
-        assert rate_gbps({"link_rate": text}) == pytest.approx(400)
-    result = json.loads(call(HYPERX, "--json").stdout)
-    assert result["link_rate_gbps"] == pytest.approx(100)
-    parts = result["cost"]["by_technology"]
-    assert sum(part["cost"] for part in parts) == pytest.approx(result["cost"]["total"])
-    assert result["cost"]["per_host"] == pytest.approx(result["cost"]["total"] / 256)
-    rows = result["cables"]["by_length"]
-    assert sum(row[name] for row in rows for name in row if name != "up_to_m") == 544
-    assert "passive optical" in result["cost"]["left_out"]
-    assert {part["year"] for part in parts} == {2008}
-    assert all("Kim et al." in part["source"] for part in parts)
-    routers = result["cost"]["routers"]
-    ports = 256 + 2 * (544 - 256)
-    assert routers["cost"] == pytest.approx(350.4 * ports - 892.3 * routers["count"])
-    assert routers["year"] == 2014
-    assert "Besta" in routers["source"]
+def test_hosts_that_no_cut_parts_have_no_bisection(tmp_path: Path) -> None:
+    """All on one of three routers."""
+    topology = {"graph": {"hosts": [2, 0, 0], "edges": [[0, 1], [1, 2]]}}
+    spec = tmp_path / "spec.toml"
+    document = spec_of(topology)
+    spec.write_text("".join(f"{key} = {toml_value(document[key])}\n" for key in document))
+    assert "none: no cut parts the hosts" in call(spec).stdout
 
 
 def test_the_command_prints_everything(experiment_file: Path) -> None:
@@ -288,57 +234,21 @@ def test_a_spec_file_will_do(tmp_path: Path) -> None:
     assert "has no axes" in call(file, "--where", "routing=MIN", code=2).output
 
 
-PRICES = """\
-currency = "EUR"
-signalling_ghz = 1
-[floor]
-rack_pitch_m = 1
-row_pitch_m = 1
-hosts_per_rack = 1000
-slack_m = 0
-inside_rack_m = 2
-[[cable]]
-name = "rope"
-fixed = 1
-per_metre = 0.5
-"""
-
-
-def test_prices_can_be_replaced(tmp_path: Path, experiment_file: Path) -> None:
-    """One rack: 162 cables of 2 m, each of 2 EUR/(Gb/s), at 200 Gb/s."""
-    file = tmp_path / "prices.toml"
-    file.write_text(PRICES)
-    result = json.loads(call(experiment_file, "--prices", file, "--json").stdout)
-    assert result["cost"]["total"] == pytest.approx(162 * 2 * 200)
-    assert result["cost"]["currency"] == "EUR"
-    assert result["cost"]["routers"] is None
-    assert result["cables"]["total_m"] == pytest.approx(324)
-    assert str(file) in call(experiment_file, "--prices", file).output
-
-
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("arguments", "said"),
     [
-        ("slack_m = 0", "slak_m = 0", ["prices.toml:7: floor.slak_m", "unknown", "slack_m"]),
-        ("per_metre = 0.5", "", ["cable[0].per_metre", "is missing"]),
-        ("fixed = 1", "fixed = -1", ["prices.toml:11: cable[0].fixed: -1 is not at least 0"]),
-        ("fixed = 1", 'fixed = "1"', ["prices.toml:11: cable[0].fixed: '1'", "number"]),
-        ("rack_pitch_m = 1", "rack_pitch_m = 0", ["floor.rack_pitch_m: 0 is not more than 0"]),
-        ("per_metre = 0.5", "per_metre = 0.5\nreach_m = 1", ["no technology reaches 2 m"]),
-        ("per_metre = 0.5", "per_metre = 0.5\nreach_m = {25 = 3}", ["1 GHz", "allowed: 25"]),
-        ("per_metre = 0.5", "per_metre = 0.5\nreach_m = {fast = 3}", ["'fast' is not a sig"]),
-        ("per_metre = 0.5", "per_metre = 0.5\nreach_m = -3", ["cable[0].reach_m: -3"]),
-        ("[floor]", "[floor", ["is not TOML"]),
-        ("[[cable]]", "[cables]", ["unknown key `cables`", "cable"]),
+        ([HYPERX, "--bisection", 1], "--bisection: belongs to --radix"),
+        (["--power", "--bisection", 1], "--bisection: belongs to --radix"),
+        (["--radix", 8, "--set", "a.b=3"], "--set: belongs to FILE"),
+        (["--power", "--where", "x=1"], "--where: belongs to FILE"),
+        (["--radix", 8, "--prices", "x.toml"], "--prices: belongs to FILE without --power"),
+        (["--radix", 8, "--signalling", 25], "--signalling: belongs to FILE without --power"),
+        ([HYPERX, "--power", "--prices", "x.toml"], "--prices: belongs to FILE without --power"),
+        ([HYPERX, "--power", "--signalling", 77], "--signalling: belongs to FILE without --power"),
     ],
 )
-def test_mistakes_of_a_price_file(
-    tmp_path: Path, experiment_file: Path, old: str, new: str, words: list[str]
-) -> None:
-    file = tmp_path / "prices.toml"
-    file.write_text(PRICES.replace(old, new))
-    output = call(experiment_file, "--prices", file, code=2).output.replace("\n", " ")
-    assert all(word in output for word in words), output
+def test_options_that_say_nothing_are_refused(arguments: list[object], said: str) -> None:
+    assert said in call(*arguments, code=2).output
 
 
 def test_mistakes_of_the_command(experiment_file: Path, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_a_link_rate_says_what_a_phit_is(spec: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("2 us", 2), ("2 \u00b5s", 2), ("2\u03bcs", 2), ("1 km", 5), ("3 m", 0.015), (2000, 2)],
+    [("2 us", 2), ("2\t\u00b5s", 2), ("2\u03bcs", 2), ("1 km", 5), ("3 m", 0.015), (2000, 2)],
 )
 def test_times_are_read_as_the_engine_does(text: str | int, expected: float) -> None:
     assert microseconds(text, 1.0) == pytest.approx(expected)

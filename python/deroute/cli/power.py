@@ -38,9 +38,12 @@ def tell(network: Network | None, file: Path | None, plot: Path | None, *, as_js
     if as_json:
         print(json.dumps({"networks": result, "note": constants.note}))
         return
-    for each in result:
-        app.out().print(_table(each))
     console = app.out()
+    for each in result:
+        console.print(_table(each))
+        made, switches = each["switches_looked_at"], each["switches"]
+        if made is not None and made < switches:
+            console.print(f"Looked at the tables of {made:,} of {switches:,} switches.")
     console.print(f"Note: {constants.note}", markup=False, soft_wrap=True)
     source = file or power.DEFAULT
     console.print(f"Constants and their sources: {source}", markup=False, soft_wrap=True)
@@ -60,6 +63,7 @@ def _result(network: Census, constants: Constants) -> dict[str, Any]:
         "network": network.title,
         "hosts": network.hosts,
         "switches": network.switches,
+        "switches_looked_at": network.looked_at,
         "entries_per_switch": entries,
         "tables": {
             name: asdict(draw) | {"total": draw.total, "per_host": draw.total / network.hosts}

@@ -130,7 +130,7 @@ def _sizes(fabric: Fabric, routing: str, addressing: str) -> dict[str, Any]:
         return {"fields": sizes.fields(compiler), "impossible": error.problems[0].message}
     result = {
         "fields": sizes.fields(compiler),
-        "closed_form": {"fewest": found.closed[0], "most": found.closed[1]},
+        "closed_form": found.closed and {"fewest": found.closed[0], "most": found.closed[1]},
         "access": asdict(found.access),
         "transit": None if found.transit is None else asdict(found.transit),
         "largest": asdict(found.memory),
@@ -156,16 +156,16 @@ def _print(result: Mapping[str, Any]) -> None:
     for name, found in result["addressings"].items():
         if "impossible" in found:
             console.print(f"{name}: {found['impossible']}", markup=False)
-    compact = result["addressings"]["compact"]
-    if "greedy" in compact and compact["greedy"]["mean"] != compact["access"]["mean"]:
-        greedy = _range(compact["greedy"])
-        console.print(f"compact, merged greedily: {greedy} rules of a switch with hosts")
-    seen = compact.get("access") or next(
-        found["access"] for found in result["addressings"].values() if "access" in found
-    )
-    switches = result["groups"] * result["switches_per_group"]
-    if seen["switches"] < switches:
-        console.print(f"Looked at: {seen['switches']:,} of {switches:,} switches with hosts.")
+    counted = [found for found in result["addressings"].values() if "access" in found]
+    # As many of all addressings; none has tables where no field tells the way.
+    for found in counted[-1:]:
+        greedy, seen = found.get("greedy"), found["access"]
+        if greedy and greedy["mean"] != seen["mean"]:
+            said = f"{_range(greedy)} rules of a switch with hosts"
+            console.print(f"compact, merged greedily: {said}")
+        switches = result["groups"] * result["switches_per_group"]
+        if seen["switches"] < switches:
+            console.print(f"Looked at: {seen['switches']:,} of {switches:,} switches with hosts.")
 
 
 def _counts(result: Mapping[str, Any]) -> Table:
@@ -183,7 +183,7 @@ def _counts(result: Mapping[str, Any]) -> Table:
         cam = memory["cam_bits"]
         shown.add_row(
             name,
-            _range(found["closed_form"]),
+            _range(found["closed_form"]) if found["closed_form"] else "-",
             _range(found["access"]),
             "" if found["transit"] is None else _range(found["transit"]),
             f"{memory['key_bits']}",

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 from rich.table import Table
 
-from deroute.cli import app, power
+from deroute.cli import app, power, sizes
 from deroute.cli.networks import spec_in, wire
-from deroute.economics import charts, drawing, floor, network, prices, scaling
+from deroute.economics import drawing, floor, network, prices, rates, scaling
 from deroute.economics.floor import Cables, Share
 from deroute.economics.network import Network
 from deroute.economics.prices import Prices
 from deroute.errors import InputError
-from deroute.spec import microseconds
-from deroute.writing import blaming
 
-_BYTES = {"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9} | {
-    "KiB": 2**10,
-    "MiB": 2**20,
-    "GiB": 2**30,
-}
-_GIGABITS = {"": 1e-9, "k": 1e-6, "M": 1e-3, "G": 1.0, "T": 1e3}
-_RATE = re.compile(r"([0-9.]+) *([kMGT]?)(b/s|bit/s|bps|B/s)")
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_Bisection = Annotated[
+    float | None,
+    typer.Option(
+        min=0.01,
+        show_default=str(scaling.BISECTION),
+        help="With --radix: least relative bisection of HyperX.",
+    ),
+]
 
 
 def topology(
@@ -39,9 +41,7 @@ def topology(
         int | None,
         typer.Option(min=2, help="Largest network of each topology for routers with these ports."),
     ] = None,
-    bisection: Annotated[
-        float, typer.Option(min=0.01, help="With --radix: least relative bisection of HyperX.")
-    ] = scaling.BISECTION,
+    bisection: _Bisection = None,
     price_file: Annotated[
         Path | None,
         typer.Option("--prices", metavar="FILE", help="Cables and floor; default: the lab's own."),
@@ -78,13 +78,16 @@ def topology(
     - `deroute topology --power --plot power.png`
     """
     with_power = with_power or power_file is not None
-    if radix is not None and (file is not None or with_power):
-        raise InputError.of("give either a file, or --power, or --radix", "--radix")
+    _check(
+        file,
+        radix,
+        {"--set": assignments, "--where": where, "--bisection": bisection}
+        | {"--prices": price_file, "--signalling": signalling},
+        with_power=with_power,
+    )
     if radix is not None:
-        _tell_sizes(radix, bisection, plot, as_json=as_json)
+        sizes.tell(radix, bisection or scaling.BISECTION, plot, as_json=as_json)
         return
-    if file is None and not with_power:
-        raise InputError.of("give either a file, or --power, or --radix", "FILE")
     found = None
     if file is not None:
         spec = spec_in(file, where, assignments)
@@ -95,8 +98,28 @@ def topology(
     if plot is not None:
         drawing.check(found, plot)
     table = prices.read(price_file, signalling)
-    result = _result(found, table, rate_gbps(spec.get("units", {})))
+    result = _result(found, table, rates.of_cables(found, spec))
     _tell(result, price_file or prices.DEFAULT, found, plot, as_json=as_json)
+
+
+def _check(
+    file: Path | None, radix: int | None, given: Mapping[str, object], *, with_power: bool
+) -> None:
+    """Refuse two questions at once, none, and options that say nothing of the one."""
+    both = radix is not None and (file is not None or with_power)
+    if both or (radix is None and file is None and not with_power):
+        message = "give either a file, or --power, or --radix"
+        raise InputError.of(message, "--radix" if both else "FILE")
+    idle: dict[str, str] = {}
+    if file is None:
+        idle |= dict.fromkeys(("--set", "--where"), "belongs to FILE")
+    if file is None or with_power:
+        idle |= dict.fromkeys(("--prices", "--signalling"), "belongs to FILE without --power")
+    if radix is None:
+        idle["--bisection"] = "belongs to --radix"
+    for option, message in idle.items():
+        if given[option] not in (None, []):
+            raise InputError.of(message, option)
 
 
 def _tell(
@@ -112,47 +135,13 @@ def _tell(
         print(f"figure: {drawn}")
 
 
-def _tell_sizes(radix: int, bisection: float, plot: Path | None, *, as_json: bool) -> None:
-    """Print and draw the largest network of each topology."""
-    sizes = _sizes(radix, bisection)
-    drawn = None if plot is None else _plot_sizes(plot, radix, bisection)
-    if as_json:
-        print(json.dumps(sizes))
-        return
-    app.out().print(_size_table(sizes))
-    if drawn is not None:
-        print(f"figure: {drawn}")
-
-
-def _plot_sizes(file: Path, radix: int, bisection: float) -> Path:
-    form = drawing.form_of(file)
-    if radix <= charts.FEWEST_PORTS:
-        raise InputError.of(f"curves begin at {charts.FEWEST_PORTS} ports", "--plot")
-    title = "Largest networks by the ports of their routers"
-    options = {"ports": radix, "bisection": bisection}
-    with blaming("--plot", file):
-        return charts.draw("scalability", title, file.with_suffix(""), [form], **options)[0]
-
-
-def rate_gbps(units: Mapping[str, str]) -> float:
-    """Rate of every link in Gb/s: a phit a cycle, from the `units` of a spec that is valid."""
-    if "link_rate" in units:
-        rate = _RATE.fullmatch(units["link_rate"].strip())
-        assert rate is not None
-        return float(rate[1]) * _GIGABITS[rate[2]] * (8 if rate[3] == "B/s" else 1)
-    size = re.fullmatch(r"([0-9.]+) *([A-Za-z]+)", units.get("phit", "25 B").strip())
-    assert size is not None
-    cycle_ns = 1000 * microseconds(units.get("cycle", "1 ns"), 1.0)
-    return float(size[1]) * _BYTES[size[2]] * 8 / cycle_ns
-
-
-def _result(found: Network, table: Prices, rate: float) -> dict[str, Any]:
+def _result(found: Network, table: Prices, gbps: NDArray[np.float64]) -> dict[str, Any]:
     """Everything that is printed, as JSON has it. Lengths in metres, rates in Gb/s."""
     fewest, most = found.radix()
     distances, cut = found.distances(), found.bisection()
     plan = floor.place(found, table.floor)
     cables = floor.cables(found, plan, table.floor)
-    shares = floor.cost(cables, table, rate)
+    shares = floor.cost(cables, table, gbps)
     return {
         "topology": found.name,
         "parameters": dict(found.parameters),
@@ -168,7 +157,7 @@ def _result(found: Network, table: Prices, rate: float) -> dict[str, Any]:
         if cut is None
         else {"cut": cut.cut, "links": cut.links, "links_per_host": cut.per_host},
         "floor": {"racks": plan.racks, "rows": plan.rows, "racks_per_row": plan.racks_per_row},
-        "link_rate_gbps": rate,
+        "link_rates_gbps": np.unique(gbps).tolist(),
         "signalling_ghz": table.signalling_ghz,
         "cables": _lengths(cables),
         "cost": _cost(shares, table, found),
@@ -269,10 +258,10 @@ def _facts(result: Mapping[str, Any]) -> dict[str, str]:
         "links": ", ".join(f"{count:,} {name}" for name, count in result["links"].items()),
         "diameter": _diameter(result["diameter"]),
         "mean distance": _mean(result["mean_distance_links"]),
-        "bisection": "none: one router"
+        "bisection": "none: no cut parts the hosts"
         if cut is None
-        else f"{cut['links']:,} links = {cut['links_per_host']:.3f} per host of the smaller half"
-        f" (cut: {cut['cut']})",
+        else f"{cut['links']:,} links = {cut['links_per_host']:.3f} links per host of the smaller"
+        f" half (cut: {cut['cut']})",
         "floor": f"{plan['racks']:,} racks: {plan['rows']} rows of {plan['racks_per_row']}",
         "cables": f"{result['cables']['count']:,}, {result['cables']['total_m']:,.1f} m, "
         f"the longest {result['cables']['longest_m']:.1f} m",
@@ -289,6 +278,12 @@ def _diameter(diameter: Mapping[str, int | None] | None) -> str:
 
 def _mean(mean: float | None) -> str:
     return "-" if mean is None else f"{mean:.4f} links of shortest paths, over all pairs of hosts"
+
+
+def _rates(gbps: Sequence[float]) -> str:
+    """`50 and 200`; of many the first and the last."""
+    shown = [f"{rate:g}" for rate in gbps]
+    return " and ".join(shown) if len(shown) < 3 else f"{shown[0]} to {shown[-1]}"
 
 
 def _length_table(rows: list[dict[str, Any]]) -> Table:
@@ -308,7 +303,7 @@ def _cost_table(result: Mapping[str, Any]) -> Table:
     """Cost by technology and in all."""
     cost = result["cost"]
     title = (
-        f"Cost of cables in {cost['currency']}: links of {result['link_rate_gbps']:g} Gb/s, "
+        f"Cost of cables in {cost['currency']}: links of {_rates(result['link_rates_gbps'])} Gb/s, "
         f"signalling at {result['signalling_ghz']:g} GHz"
     )
     shown = Table(box=None, header_style="bold", title=title, title_justify="left")
@@ -321,50 +316,4 @@ def _cost_table(result: Mapping[str, Any]) -> Table:
     for name, row in (*rows, ("all", whole)):
         cells = (f"{row['cables']:,}", f"{row['total_m']:,.1f}", f"{row['cost']:,.0f}")
         shown.add_row(name, *cells, f"{row['per_host']:,.2f}")
-    return shown
-
-
-def _sizes(radix: int, bisection: float) -> dict[str, Any]:
-    """The largest network of each family, as JSON has it."""
-    families = []
-    for name, family in scaling.FAMILIES.items():
-        design = family.largest(radix, bisection)
-        entry: dict[str, Any] = {"family": name, "title": family.title, "source": family.source}
-        if design is not None:
-            entry |= {
-                "shape": design.shape,
-                "hosts": design.hosts,
-                "routers": design.routers,
-                "ports": design.ports,
-                "hosts_per_access_router": design.hosts_per_access_router,
-                "hosts_per_router": design.hosts_per_router,
-                "diameter": {"links": design.diameter, "routers": design.diameter + 1},
-                "relative_bisection": design.bisection,
-            }
-        families.append(entry)
-    return {"radix": radix, "least_bisection": bisection, "families": families}
-
-
-def _size_table(sizes: Mapping[str, Any]) -> Table:
-    title = f"Largest networks of routers with {sizes['radix']} ports"
-    shown = Table(box=None, header_style="bold", title=title, title_justify="left")
-    shown.add_column("topology")
-    columns = ("hosts", "routers", "ports", "hosts/router", "links", "routers on path", "bisection")
-    for name in columns:
-        shown.add_column(name, justify="right", no_wrap=True)
-    shown.add_column("shape")
-    for row in sizes["families"]:
-        if "hosts" not in row:
-            shown.add_row(row["title"], "none")
-            continue
-        cells = (
-            f"{row['hosts']:,}",
-            f"{row['routers']:,}",
-            f"{row['ports']}",
-            f"{row['hosts_per_router']:.1f}",
-            f"{row['diameter']['links']}",
-            f"{row['diameter']['routers']}",
-            f"{row['relative_bisection']:.3f}",
-        )
-        shown.add_row(row["title"], *cells, row["shape"])
     return shown

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deroute.economics.network import Network
-from deroute.economics.prices import Floor, Prices
+from deroute.economics.prices import ROUNDING, Floor, Prices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,24 +35,34 @@ def place(network: Network, floor: Floor) -> Plan:
     """Fill racks with routers in their order, and rows with racks, so that the floor is square.
 
     Hosts share the rack of their router. What belongs together (`Network.packing`) is not torn
-    apart if it fits into a rack; rows hold whole planes of a HyperX and whole groups of a
-    Dragonfly.
+    apart if it fits into a rack; rows hold whole planes of a HyperX, whole groups of a Dragonfly,
+    and whole subtrees of the two lower levels of a fat tree.
     """
-    together, plane = network.packing()
+    packing = network.packing()
     per_rack = max(1, floor.hosts_per_rack // max(1, int(network.hosts_of_router.max())))
-    router = np.arange(network.routers)
-    if together <= per_rack:
-        rack = router // (per_rack // together * together)
+    if packing.size > per_rack:
+        rack = _racks(packing.unit, packing.place, packing.size, per_rack)
     else:
-        rack = router // together * math.ceil(together / per_rack) + router % together // per_rack
-    racks = int(rack.max()) + 1
-    unit = int(rack[min(plane, network.routers) - 1]) + 1
-    square = math.sqrt(racks * floor.row_pitch_m / floor.rack_pitch_m)
-    per_row = min(racks, max(1, round(square / unit)) * unit)
+        whole, part = np.divmod(packing.unit, packing.row)
+        rack = _racks(whole, part, packing.row, per_rack // packing.size)
+    # Beside the last switches of an upper level places may be left for no rack.
+    places, racks = int(rack.max()) + 1, len(np.unique(rack))
+    together = int(rack[packing.unit < packing.row].max()) + 1
+    square = math.sqrt(places * floor.row_pitch_m / floor.rack_pitch_m)
+    per_row = min(places, max(1, round(square / together)) * together)
     row, column = np.divmod(rack, per_row)
     x = column.astype(np.float64) * floor.rack_pitch_m
     y = row.astype(np.float64) * floor.row_pitch_m
-    return Plan(rack, racks, math.ceil(racks / per_row), per_row, x, y)
+    return Plan(rack, racks, math.ceil(places / per_row), per_row, x, y)
+
+
+def _racks(
+    whole: NDArray[np.int64], part: NDArray[np.int64], parts: int, room: int
+) -> NDArray[np.int64]:
+    """Racks with room for so many parts: several wholes in one, or several for each whole."""
+    if parts > room:
+        return whole * math.ceil(parts / room) + part // room
+    return whole // (room // parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +79,7 @@ class Cables:
     def histogram(self) -> list[tuple[float, NDArray[np.int64]]]:
         """Upper end of each class of length in metres, and its cables by link class."""
         ends = np.array([*BINS, math.inf])
-        bins = np.searchsorted(ends, self.lengths - 1e-9)
+        bins = np.searchsorted(ends, self.lengths - ROUNDING)
         rows = []
         for index in np.unique(bins):
             counts = np.bincount(self.kind[bins == index], minlength=len(self.classes))
@@ -105,9 +115,10 @@ class Share:
     cost: float
 
 
-def cost(found: Cables, prices: Prices, rate_gbps: float) -> list[Share]:
-    """Cables, metres and cost by technology, for links of this rate in Gb/s."""
+def cost(found: Cables, prices: Prices, rates_gbps: NDArray[np.float64] | float) -> list[Share]:
+    """Cables, metres and cost by technology, for cables of these rates in Gb/s."""
     choice = prices.choose(found.lengths)
+    paid = choice.price * rates_gbps
     shares = []
     for index, technology in enumerate(prices.cable):
         mine = choice.technology == index
@@ -117,7 +128,7 @@ def cost(found: Cables, prices: Prices, rate_gbps: float) -> list[Share]:
                 title=technology.title,
                 cables=int(mine.sum()),
                 metres=float(found.lengths[mine].sum()),
-                cost=float(choice.price[mine].sum()) * rate_gbps,
+                cost=float(paid[mine].sum()),
             )
         )
     return shares

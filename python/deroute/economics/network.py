@@ -5,13 +5,14 @@ Everything is counted from the wiring that the engine builds, nothing from formu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deroute.wiring import HOST_PORT, Wiring
+from deroute.wiring import HOST_PORT, Tree, Wiring
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,14 +63,19 @@ class Network:
         used = self.ports()
         return int(used.min()), int(used.max())
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Both routers and the class of each link between routers, every link once."""
+    def link_ends(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Router and port at one end of each link between routers."""
         wiring = self.wiring
         router, port = np.nonzero(wiring.link_class >= 0)
         peer, back = wiring.peer_router[router, port], wiring.peer_port[router, port]
         once = (router < peer) | ((router == peer) & (port < back))
-        kind = wiring.link_class[router, port]
-        return router[once], peer[once].astype(np.int64), kind[once].astype(np.int64)
+        return router[once], port[once]
+
+    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Both routers and the class of each link between routers, every link once."""
+        ends = self.link_ends()
+        peer, kind = self.wiring.peer_router[ends], self.wiring.link_class[ends]
+        return ends[0], peer.astype(np.int64), kind.astype(np.int64)
 
     def links_by_class(self) -> dict[str, int]:
         """Number of links of each class, those to hosts included; a link is both directions."""
@@ -79,23 +85,29 @@ class Network:
             counts[name] = int((kinds == index).sum())
         return counts
 
-    def packing(self) -> tuple[int, int]:
-        """Routers, in order, that belong into one rack if it is large enough, and into one row.
+    def packing(self) -> Packing:
+        """Routers that belong into one rack if it is large enough, and what belongs into one row.
 
         A group of a Dragonfly (thesis 2.2.1: short wires inside a group); the first dimension of a
         HyperX in a rack and the first two in a row (McDonald et al. 3.1: each dimension can fit a
         packaging domain); the two lower levels of a fat tree. Else single routers.
         """
+        number = np.arange(self.routers)
         match self.name:
             case "dragonfly":
-                return int(self.parameters["a"]), int(self.parameters["a"])
+                size = int(self.parameters["a"])
+                return Packing(size, number // size, number % size)
             case "hyperx":
-                widths = self.parameters["widths"]
-                return int(widths[0]), int(np.prod(widths[:2]))
-        if self.wiring.tree is not None and len(self.wiring.tree.children) > 1:
-            subtree = self.wiring.tree.block(2)
-            return subtree, subtree
-        return 1, 1
+                size, row = (int(width) for width in [*self.parameters["widths"], 1][:2])
+                return Packing(size, number // size, number % size, row)
+        tree = self.wiring.tree
+        if tree is None or len(tree.children) < 2:
+            return Packing(1, number, np.zeros_like(number))
+        # Between subtrees are runs of the switches above them, which are parted alike.
+        size, low = tree.block(2), tree.level <= 2
+        begins = np.append(True, low[1:] != low[:-1])
+        place = (number - np.maximum.accumulate(np.where(begins, number, 0))) % size
+        return Packing(size, np.cumsum(place == 0) - 1, place)
 
     def cuts(self) -> dict[str, NDArray[np.bool_]]:
         """Natural cuts into halves: which routers are on the one side."""
@@ -111,16 +123,11 @@ class Network:
                 cuts[name] = number // step % width < width // 2
                 step *= width
             return cuts
-        tree = self.wiring.tree
-        if tree is not None and tree.children[-1] > 1:
-            below, size = tree.children[-1], tree.block(len(tree.children) - 1)
-            half = below // 2
-            inside = number < half * size if size else number < 0
-            return {f"{half} of {below} subtrees": inside}
-        return {"half of the routers by number": number < self.routers // 2}
+        cuts = {} if self.wiring.tree is None else _below(self.wiring.tree)
+        return cuts or {"half of the routers by number": number < self.routers // 2}
 
     def bisection(self) -> Bisection | None:
-        """Narrowest of the natural cuts, by links per host; None for a single router."""
+        """Narrowest of the natural cuts, by links per host; None if none parts the hosts."""
         router, peer, _ = self.links()
         found = []
         for name, side in self.cuts().items():
@@ -136,12 +143,40 @@ class Network:
         return None if self.routers > MOST_ROUTERS else _distances(self)
 
 
+def _below(tree: Tree) -> dict[str, NDArray[np.bool_]]:
+    """Halves of the subtrees below each level of a fat tree, the highest first."""
+    cuts = {}
+    for level in range(len(tree.children) - 1, 0, -1):
+        count = math.prod(tree.children[level:])
+        side = np.zeros(len(tree.level), dtype=np.bool_)
+        for lower in range(1, level + 1):
+            # In their order: those of one subtree after those of another.
+            switches = np.flatnonzero(tree.level == lower)
+            side[switches[: len(switches) // count * (count // 2)]] = True
+        if count > 1:
+            cuts[f"{count // 2} of {count} subtrees of level {level}"] = side
+    return cuts
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """What belongs together: units of routers, in their order."""
+
+    #: Routers of a unit, or fewer.
+    size: int
+    #: Of each router, its unit and its place there.
+    unit: NDArray[np.int64]
+    place: NDArray[np.int64]
+    #: Units that belong into one row.
+    row: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Bisection:
     """A cut of the network into halves."""
 
     cut: str
-    #: Links from one side to the other; each carries one link's bandwidth in each direction.
+    #: Links from one side to the other, whatever their rates.
     links: int
     #: Over the hosts of the smaller side.
     per_host: float

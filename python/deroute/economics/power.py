@@ -32,9 +32,6 @@ DEFAULT = Path(__file__).with_name("power.toml")
 #: What tables can be made of and how hosts are addressed: figure 4-13.
 ORGANISATIONS = ("CAM flat", *(f"TCAM {addressing}" for addressing in ADDRESSINGS))
 
-#: Switches whose tables are made, of a large network.
-_MOST_SWITCHES = 32
-
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -120,6 +117,8 @@ class Census:
     title: str
     hosts: int
     kinds: Sequence[Kind]
+    #: Of how many switches tables were made, to count entries; None where numbers say them.
+    looked_at: int | None = None
 
     @property
     def switches(self) -> int:
@@ -162,6 +161,7 @@ def draw(census: Census, constants: Constants, organisation: str) -> Draw:
 def census(network: Network, title: str = "", ports: int | None = None) -> Census:
     """Count the switches of a wired network, their ports and the entries of their tables.
 
+    Tables are those of all switches, or of evenly spread ones in a large network.
     With `ports`, every switch has so many, and spare ones have links as those of the last class.
     """
     classes = ("host", *network.wiring.class_names)
@@ -169,7 +169,7 @@ def census(network: Network, title: str = "", ports: int | None = None) -> Censu
         (network.wiring.link_class == (-2 if place == 0 else place - 1)).sum(axis=1)
         for place in range(len(classes))
     ]
-    entries = _entries(network)
+    *entries, looked_at = _entries(network)
     hosts = counts[0] > 0
     kinds = []
     for mine, table in ((hosts, entries[0]), (~hosts, entries[1])):
@@ -182,21 +182,25 @@ def census(network: Network, title: str = "", ports: int | None = None) -> Censu
         if ports is not None:
             used[classes[-1]] += ports - sum(used.values())
         kinds.append(Kind(number, used, table))
-    return Census(title or network.name, network.hosts, kinds)
+    return Census(title or network.name, network.hosts, kinds, looked_at)
 
 
-def _entries(network: Network) -> tuple[dict[str, float], dict[str, float]]:
-    """Entries of switches with hosts and of the others, by addressing; on average."""
+def _entries(network: Network) -> tuple[dict[str, float], dict[str, float], int | None]:
+    """Entries of switches with hosts and of the others, by addressing; on average.
+
+    Then of how many switches the tables were made.
+    """
     if network.name not in FAMILIES:
         flat = dict.fromkeys(ADDRESSINGS, float(network.hosts))
-        return flat, flat
+        return flat, flat, None
     fabric = Fabric(network.name, network.parameters, network.wiring)
-    access, transit = {}, {}
+    access, transit, looked_at = {}, {}, 0
     for addressing in ADDRESSINGS:
         found = _sized(fabric, addressing)
         access[addressing] = found.access.mean
         transit[addressing] = 0.0 if found.transit is None else found.transit.mean
-    return access, transit
+        looked_at = found.looked_at
+    return access, transit, looked_at
 
 
 def _sized(fabric: Fabric, addressing: str) -> sizes.Size:
@@ -206,7 +210,7 @@ def _sized(fabric: Fabric, addressing: str) -> sizes.Size:
         routings = ["s-mod-k", "ecmp"] if addressing == "compact" else ["ecmp"]
     for routing in routings:
         try:
-            return sizes.size(Compiler(fabric, routing, addressing), _MOST_SWITCHES)
+            return sizes.size(Compiler(fabric, routing, addressing))
         except InputError:
             if routing == routings[-1]:
                 raise

@@ -17,6 +17,9 @@ from deroute.spec import read_toml
 #: The prices of this package, with the source of every value.
 DEFAULT = Path(__file__).with_name("cables.toml")
 
+#: Metres by which sums of pitches may be off; a class of length or a reach includes its end.
+ROUNDING = 1e-9
+
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -98,7 +101,7 @@ class Prices(Table):
         """The cheapest technology that reaches far enough, for lengths in metres."""
         prices = np.full((len(self.cable), len(lengths)), np.inf)
         for row, cable in enumerate(self.cable):
-            reached = lengths <= cable.reach(self.signalling_ghz)
+            reached = lengths - ROUNDING <= cable.reach(self.signalling_ghz)
             prices[row, reached] = cable.fixed + cable.per_metre * lengths[reached]
         chosen = prices.argmin(axis=0)
         price = np.take_along_axis(prices, chosen[None], axis=0)[0]

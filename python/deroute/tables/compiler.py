@@ -20,6 +20,7 @@ import numpy as np
 from deroute.errors import InputError
 from deroute.tables import ternary
 from deroute.tables.addresses import (
+    ADDRESSINGS,
     ANY_HOST,
     PREFIX,
     Field,
@@ -44,18 +45,19 @@ if TYPE_CHECKING:
 
     from deroute.tables.fabric import Actions
 
-_TREES = ("fat_tree", "rlft", "kary_tree", "folded_clos")
+#: Topologies whose tables lead up and down.
+TREES = ("fat_tree", "rlft", "kary_tree", "folded_clos")
 _DIRECT = ("dragonfly", "hyperx")
 
 #: Routings that fit into a table, and the topologies they are for.
 ROUTINGS = {
-    "minimal": (*_DIRECT, *_TREES),
-    "d-mod-k": _TREES,
-    "s-mod-k": _TREES,
-    "ecmp": _TREES,
+    "minimal": (*_DIRECT, *TREES),
+    "d-mod-k": TREES,
+    "s-mod-k": TREES,
+    "ecmp": TREES,
     "valiant": _DIRECT,
-    "mar-bp": (*_DIRECT, *_TREES),
-    "qcn-switch": (*_DIRECT, *_TREES),
+    "mar-bp": (*_DIRECT, *TREES),
+    "qcn-switch": (*_DIRECT, *TREES),
 }
 _CONDITION = {"mar-bp": "not-paused", "qcn-switch": "drawn-minimal"}
 
@@ -206,6 +208,9 @@ class Compiler:
         A packet that has no other dimension left to correct waits, or takes a detour.
         """
         fabric, fields = self.fabric, self.layout.fields
+        if fabric.trunked:
+            message = "the field of a dimension does not tell which of its parallel links to take"
+            raise InputError.of(message, "--addressing", ADDRESSINGS[:-1])
         own = fabric.place(router)
         assert own is not None
         last = len(fields) - 2
@@ -297,7 +302,9 @@ class Compiler:
         if by_destination:
             return None
         message = f"no field of a {self.addressing} address tells the way up of {self.routing}"
-        raise InputError.of(message, "--addressing", ["compact"])
+        # Compact addresses have the fields of all others.
+        others = [] if self.addressing == "compact" else ["compact"]
+        raise InputError.of(message, "--addressing", others)
 
     def _turns(self, field: Field, share: Actions, seen: NDArray[np.bool_]) -> list[int] | None:
         """Action of each value of a field; None if it is not always the same."""
@@ -359,13 +366,12 @@ class Compiler:
         return found
 
     def _rows(self, router: int, dim: int) -> list[int | None]:
-        """Ports by the coordinate of a dimension; None for that of the switch itself."""
-        fabric, name = self.fabric, list(self.fabric.digits)[dim]
-        found: list[int | None] = [None] * fabric.digits[name]
-        for port in reversed(fabric.ports_of(router, name)):
-            peer = fabric.place(int(fabric.wiring.peer_router[router, port]))
-            assert peer is not None
-            found[peer[dim]] = port
+        """Ports to the routers of a dimension by their coordinate; None for the switch itself."""
+        found: list[int | None] = []
+        for first, *others in self.fabric.links(router, dim).tolist():
+            peer = int(self.fabric.wiring.peer_router[router, first])
+            ports = [first, *others]
+            found.append(None if first < 0 else ports[peer % len(ports)])
         return found
 
 

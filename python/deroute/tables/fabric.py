@@ -57,6 +57,12 @@ class Fabric:
         check_family(name)
         return cls(name, parameters, Wiring.of(arrays))
 
+    @property
+    def trunked(self) -> bool:
+        """Whether several links join the same two routers, or in a Dragonfly two groups."""
+        trunk = int(self.parameters.get("trunk", 1))
+        return max(trunk, *(self.wiring.tree.parallel if self.wiring.tree else ()), 1) > 1
+
     @cached_property
     def digits(self) -> Mapping[str, int]:
         """Values of each digit of a switch with hosts, the most significant first.
@@ -210,8 +216,8 @@ class Fabric:
         place = np.arange(len(self.switch_at))
         coordinates = np.unravel_index(place, widths)
         found = np.full(len(place), -1, dtype=np.int64)
-        for dim, name in enumerate(self.digits):
-            ports = self._links(router, dim, name)
+        for dim in range(len(widths)):
+            ports = self.links(router, dim)
             copy = self.switch_at % ports.shape[1]
             mine = (found == -1) & (coordinates[dim] != own[dim])
             out = ports[coordinates[dim][mine], copy[mine]]
@@ -220,11 +226,14 @@ class Fabric:
         hosts[found == -1] = self.host_ports(router)
         return hosts.reshape(-1)
 
-    def _links(self, router: int, dim: int, name: str) -> NDArray[np.int64]:
-        """Ports of a dimension by the other coordinate and the number of the parallel link."""
+    def links(self, router: int, dim: int) -> NDArray[np.int64]:
+        """Ports of a dimension by the other coordinate and the number of the parallel link.
+
+        -1 at the coordinate of the router itself.
+        """
         widths = tuple(self.digits.values())
         by_value: dict[int, list[int]] = {}
-        for port in self.ports_of(router, name):
+        for port in self.ports_of(router, list(self.digits)[dim]):
             peer = self.place(int(self.wiring.peer_router[router, port]))
             assert peer is not None
             by_value.setdefault(peer[dim], []).append(port)

@@ -14,6 +14,7 @@ from deroute.tables.compiler import Compiler
 from deroute.tables.fabric import Fabric
 from deroute.tables.rules import CONDITIONS, Condition, Rule, Table
 from deroute.wiring import HOST_PORT, UNUSED
+from deroute.writing import together
 
 SCRIPT = "build.sh"
 
@@ -95,27 +96,27 @@ def write(
     compiler: Compiler, folder: Path, more: Callable[[int], Iterable[str]] = lambda _: ()
 ) -> list[Path]:
     """Write the flows of every switch, with `more` than its rules, and the script."""
-    fabric, written = compiler.fabric, []
-    folder.mkdir(parents=True, exist_ok=True)
-    lines = [_HEAD.format(count=fabric.routers)]
-    for router in range(fabric.routers):
-        table, name = compiler.table(router), bridge(router)
-        file = folder / f"{name}.flows"
-        lines_of = [*flows(table), *more(router)]
-        file.write_text("".join(f"{line}\n" for line in lines_of), encoding="utf-8")
-        written.append(file)
-        lines += [_bridge(fabric, router)]
-        sets = list(group_lines(table))
-        if sets:
-            file = folder / f"{name}.groups"
-            file.write_text("".join(f"{line}\n" for line in sets), encoding="utf-8")
-            written.append(file)
-            lines.append(f'ovs-ofctl -O OpenFlow15 add-groups {name} "$here/{name}.groups"\n')
-        lines.append(f'ovs-ofctl -O OpenFlow15 add-flows {name} "$here/{name}.flows"\n')
-    script = folder / SCRIPT
-    script.write_text("".join(lines), encoding="utf-8")
-    script.chmod(0o755)
-    return [*written, script]
+    fabric = compiler.fabric
+    with together(folder) as draft:
+        lines = [_HEAD.format(count=fabric.routers)]
+        for router in range(fabric.routers):
+            lines += [_bridge(fabric, router), *_tables(compiler.table(router), draft, more)]
+        script = draft / SCRIPT
+        script.write_text("".join(lines), encoding="utf-8")
+        script.chmod(0o755)
+        return sorted(folder / file.name for file in draft.iterdir())
+
+
+def _tables(table: Table, draft: Path, more: Callable[[int], Iterable[str]]) -> Iterator[str]:
+    """Write the flows and groups of a switch; the commands that load them."""
+    name, sets = bridge(table.router), list(group_lines(table))
+    if sets:
+        text = "".join(f"{line}\n" for line in sets)
+        (draft / f"{name}.groups").write_text(text, encoding="utf-8")
+        yield f'ovs-ofctl -O OpenFlow15 add-groups {name} "$here/{name}.groups"\n'
+    text = "".join(f"{line}\n" for line in (*flows(table), *more(table.router)))
+    (draft / f"{name}.flows").write_text(text, encoding="utf-8")
+    yield f'ovs-ofctl -O OpenFlow15 add-flows {name} "$here/{name}.flows"\n'
 
 
 def _bridge(fabric: Fabric, router: int) -> str:

@@ -16,15 +16,22 @@ from deroute.tables.addresses import MAC_BITS
 from deroute.tables.compiler import Compiler
 from deroute.tables.openflow import bridge
 from deroute.tables.rules import Rule, Table
+from deroute.writing import together
 
 TABLE = "ingress.forward"
 
 
-def entry(rule: Rule) -> dict[str, Any]:
-    """A rule as a table entry."""
+#: Bits of a port in the usual pipeline.
+_PORT_BITS = 9
+
+
+def entry(rule: Rule, port_bits: int = _PORT_BITS) -> dict[str, Any]:
+    """A rule as a table entry, of a switch whose ports are numbers of so many bits."""
     match: dict[str, Any] = {}
     if rule.in_port is not None:
-        match["standard_metadata.ingress_port"] = _ternary(rule.in_port, 0x1FF, 9)
+        match["standard_metadata.ingress_port"] = _ternary(
+            rule.in_port, (1 << port_bits) - 1, port_bits
+        )
     for key, pattern in (("dst_addr", rule.destination), ("src_addr", rule.source)):
         if pattern is not None:
             match[f"hdr.ethernet.{key}"] = _ternary(pattern.value, pattern.mask, MAC_BITS)
@@ -44,20 +51,21 @@ def entry(rule: Rule) -> dict[str, Any]:
     }
 
 
-def document(table: Table) -> dict[str, Any]:
-    """All entries of a switch."""
-    return {"switch": table.router, "entries": [entry(rule) for rule in table.rules]}
+def document(table: Table, ports: int) -> dict[str, Any]:
+    """All entries of a switch with so many ports."""
+    bits = max(_PORT_BITS, (ports - 1).bit_length())
+    return {"switch": table.router, "entries": [entry(rule, bits) for rule in table.rules]}
 
 
 def write(compiler: Compiler, folder: Path) -> list[Path]:
     """Write the entries of every switch."""
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for router in range(compiler.fabric.routers):
-        file = folder / f"{bridge(router)}.json"
-        text = json.dumps(document(compiler.table(router)), indent=1)
-        file.write_text(text + "\n", encoding="utf-8")
-        written.append(file)
+    written, ports = [], compiler.fabric.wiring.link_class.shape[1]
+    with together(folder) as draft:
+        for router in range(compiler.fabric.routers):
+            name = f"{bridge(router)}.json"
+            text = json.dumps(document(compiler.table(router), ports), indent=1)
+            (draft / name).write_text(text + "\n", encoding="utf-8")
+            written.append(folder / name)
     return written
 
 

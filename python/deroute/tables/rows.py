@@ -8,6 +8,7 @@ from pathlib import Path
 from deroute.tables.addresses import Pattern, mac
 from deroute.tables.compiler import Compiler
 from deroute.tables.rules import Rule
+from deroute.writing import whole
 
 COLUMNS = (
     "router",
@@ -41,7 +42,7 @@ def row(router: int, rule: Rule) -> list[str]:
 def write(compiler: Compiler, file: Path) -> int:
     """Write the rules of all switches; how many they are."""
     count = 0
-    with file.open("w", newline="", encoding="utf-8") as stream:
+    with whole(file) as draft, draft.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
         for router in range(compiler.fabric.routers):

@@ -84,12 +84,18 @@ class Size:
     """Tables of a network with one addressing."""
 
     addressing: str
-    closed: tuple[int, int]
+    #: Fewest and most by the closed form; None with parallel links, of which it knows nothing.
+    closed: tuple[int, int] | None
     #: Switches with hosts, and the others.
     access: Range
     transit: Range | None
     #: The largest table.
     memory: Memory
+
+    @property
+    def looked_at(self) -> int:
+        """Switches whose tables were made."""
+        return self.access.switches + (self.transit.switches if self.transit else 0)
 
 
 def chosen(fabric: Fabric, most: int = MOST_SWITCHES) -> NDArray[np.int64]:
@@ -110,7 +116,7 @@ def size(compiler: Compiler, most: int = MOST_SWITCHES) -> Size:
     transit = Range.of([each.entries for router, each in memories.items() if router not in hosts])
     assert access is not None
     largest = max(memories.values(), key=lambda memory: (memory.entries, memory.key_bits))
-    closed = Shape.of(fabric).rules(compiler.addressing)
+    closed = None if fabric.trunked else Shape.of(fabric).rules(compiler.addressing)
     return Size(compiler.addressing, closed, access, transit, largest)
 
 
