@@ -5,7 +5,7 @@ use std::io::Read;
 use deroute::Simulation;
 use deroute::rng::{Owner, Stream};
 
-use super::{Written, data, ideal};
+use super::{Written, archive, data, ideal};
 
 fn refusal(text: impl AsRef<[u8]>, format: &str) -> String {
     let file = Written::new(text);
@@ -233,17 +233,6 @@ fn chakra() {
         let error = Simulation::build(&spec).err().expect("nothing that could be replayed");
         assert!(error.message.contains(told), "{told}: {error}");
     }
-}
-
-/// Files in an archive.
-fn archive(files: &[(String, Vec<u8>)]) -> Vec<u8> {
-    let mut archive = tar::Builder::new(Vec::new());
-    for (name, bytes) in files {
-        let mut header = tar::Header::new_gnu();
-        header.set_size(bytes.len() as u64);
-        archive.append_data(&mut header, name, bytes.as_slice()).expect("memory takes it");
-    }
-    archive.into_inner().expect("memory takes it")
 }
 
 /// Truncated, changed, longer; a bit, a byte, a number as large as can be.
