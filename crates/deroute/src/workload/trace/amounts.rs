@@ -64,10 +64,14 @@ impl Amounts {
         Ok(Self { scale: *scale, compute, ranks, messages, flops, wildcards })
     }
 
+    /// What becomes of so many bytes.
+    pub(super) fn scaled(&self, bytes: u64) -> u64 {
+        if self.messages == 1.0 { bytes } else { (bytes as f64 * self.messages).ceil() as u64 }
+    }
+
     /// A message of so many bytes in phits; at least one.
     pub(super) fn phits(&self, bytes: u64) -> Result<u32, String> {
-        let bytes =
-            if self.messages == 1.0 { bytes } else { (bytes as f64 * self.messages).ceil() as u64 };
+        let bytes = self.scaled(bytes);
         let phits = self.scale.phits_of(bytes).max(1);
         u32::try_from(phits)
             .ok()
