@@ -210,7 +210,15 @@ fn computations_and_messages_are_scaled() {
     assert_eq!(time(&trace, "trace.compute = 0.0"), A + 333);
     assert_eq!(time(&trace, "trace.compute = 0.5"), 500 + A + 333 + 250);
     assert_eq!(time(&trace, "trace.compute_of_rank = [2.0, 1.0]"), 2_000 + A + 333 + 500);
-    assert_eq!(time(&trace, "trace.messages = 1.5"), 1_000 + A + 500 + 500);
+    for (messages, bytes) in [("1.5", 500), ("0.1", 34), ("1.001", 334), ("3.0", 999)] {
+        let more = format!("trace.messages = {messages}");
+        assert_eq!(time(&trace, &more), 1_000 + A + bytes + 500);
+    }
+    // No product that is exact is rounded up.
+    let hundred = mpi(&["0 0 send 1 100 0 0", "0 0 recv 0 100 0 0"]);
+    for (messages, bytes) in [("1.1", 110), ("0.07", 7), ("0.29", 29), ("1e-9", 1), ("0.0", 1)] {
+        assert_eq!(time(&hundred, &format!("trace.messages = {messages}")), A + bytes);
+    }
     for (factors, told) in [
         ("[1.0, -2.0]", "compute_of_rank[1]: -2 is no factor"),
         ("[1.0, 2.0, 3.0]", "2 ranks, but compute_of_rank has 3 factors"),
