@@ -160,6 +160,13 @@ impl RankDraft {
         Ok(id)
     }
 
+    /// Adds a send that the rank never waits for (`MPI_Bsend`): its data goes in the background. Returns a node that has ended
+    /// when it has begun.
+    pub(super) fn push_buffered(&mut self, send: Action, place: u32) -> Result<u32, String> {
+        self.push(send, Then::Begun, place)?;
+        self.push(Action::Join, Then::Ended, place)
+    }
+
     /// Number of nodes so far.
     pub(super) fn len(&self) -> u32 {
         self.nodes.len() as u32

@@ -133,12 +133,12 @@ impl Rank {
         draft: &mut Draft<'_>,
     ) -> Result<(), String> {
         match call {
-            "send" | "ssend" | "rsend" | "bsend" | "isend" | "issend" | "irsend" => {
-                let begun = call.starts_with('i');
+            "send" | "ssend" | "rsend" | "bsend" | "isend" | "issend" | "irsend" | "ibsend" => {
+                let how = (call.starts_with('i'), call.ends_with("bsend"));
                 let synchronous = call.ends_with("ssend");
                 let send = self.send(words, synchronous, draft)?;
                 let tail = self.comm(words)?;
-                self.post(send.map(|send| send(tail.index)), begun, words)
+                self.post(send.map(|send| send(tail.index)), how, words)
             }
             "recv" | "irecv" => {
                 let source: i64 = words.number("source")?;
@@ -180,16 +180,17 @@ impl Rank {
         Ok(Some(move |comm| Action::Send { to, phits, tag, comm, synchronous }))
     }
 
-    /// Adds a send, with its request if it has one.
+    /// Adds a send that only begins, or is buffered, with its request if it has one.
     fn post(
         &mut self,
         send: Option<Action>,
-        begun: bool,
+        (begun, buffered): (bool, bool),
         words: &mut Words<'_>,
     ) -> Result<(), String> {
         let request = if begun { Some(words.word("a request")?) } else { None };
         let then = if begun { Then::Begun } else { Then::Ended };
         let node = match send {
+            Some(send) if buffered => self.draft.push_buffered(send, self.place)?,
             Some(send) => self.add(send, then)?,
             None => self.add(Action::Join, Then::Ended)?,
         };

@@ -37,6 +37,25 @@ fn paraver_calls() {
     assert_eq!(time(&paraver(never, 505)), 3_000);
 }
 
+/// Two tasks that send first, and wait for that, and receive then, as both buffer what they send.
+#[test]
+fn paraver_buffered_sends() {
+    for send in [33, 36] {
+        let calls = |task: u32, other: u32| {
+            let call = |number: u32, (from, until): (u32, u32)| {
+                let at = format!("2:{task}:1:{task}:1");
+                format!("{at}:{from}:50000001:{number}\n{at}:{until}:50000001:0\n")
+            };
+            let message = format!("3:{task}:1:{task}:1:5:5:{other}:1:{other}:1:25:40:1000:7\n");
+            call(send, (0, 10)) + &call(5, (10, 20)) + &call(2, (20, 50)) + &message
+        };
+        let head = "#Paraver (01/01/2026 at 10:00):9000_ns:1(2):1:2(1:1,1:1),1\n";
+        let file = Written::new(format!("{head}{}{}", calls(1, 2), calls(2, 1)));
+        let asks = ideal(2, 1_000, file.path(), "protocol = { eager_limit = 0 }");
+        assert_eq!(job(&completed(&asks)).time, 2 * 1_001 + 2_000, "{send}");
+    }
+}
+
 /// Only the record of its root says who the root of a broadcast is.
 #[test]
 fn paraver_collectives() {

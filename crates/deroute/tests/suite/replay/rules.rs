@@ -121,6 +121,28 @@ fn synchronous_sends_ask_always() {
     assert_eq!(time(&trace, ""), 9_000 + (A + 1) + A + 100);
 }
 
+/// What the program has buffered asks and goes in the background, whatever its size; its host has it until it has left.
+#[test]
+fn buffered_sends_end_at_once() {
+    let limit = "protocol = { eager_limit = 100 }";
+    for (send, wait) in [("bsend 1 800 0 0", ""), ("ibsend 1 800 0 0 5", "0 0 wait 5\n")] {
+        let calls = |other: u32| {
+            let send = send.replacen('1', &other.to_string(), 1);
+            format!("0 0 {send}\n{wait}0 0 recv {other} 800 0 0")
+        };
+        let trace = mpi(&[&calls(1), &calls(0)]);
+        assert_eq!(time(&trace, limit), 2 * (A + 1) + A + 800, "{send}");
+    }
+    let trace =
+        mpi(&["0 0 bsend 1 800 0 0\n5 0 send 1 8 0 0", "0 0 recv 0 800 0 0\n0 0 recv 0 8 0 0"]);
+    let injected = "protocol = { send_ends = 'injected' }";
+    assert_eq!(job(&completed(&spec(&trace, injected))).arrays.rank_computed[0], 5);
+    assert_eq!(ends(&trace, injected), [808, A + 808]);
+    let late =
+        mpi(&["0 0 bsend 1 800 0 0\n5 0 send 1 8 1 0", "0 0 recv 0 8 1 0\n0 0 recv 0 800 0 0"]);
+    assert_eq!(ends(&late, limit)[1], 5 + (A + 8) + (A + 1) + (A + 800));
+}
+
 /// Two ranks that both send first.
 #[test]
 fn a_deadlock_names_ranks_and_calls() {
