@@ -223,7 +223,7 @@ impl<'a> Calls<'a> {
     }
 
     /// All members have to have taken part in all collectives.
-    pub(super) fn check(&self, files: &[String]) -> Result<(), Fault> {
+    pub(super) fn check(&self, files: &[String], at: fn(u64) -> Place) -> Result<(), Fault> {
         for (comm, Sequence { calls }) in &self.sequences {
             let members = self.comms.members(*comm);
             let count = members.map_or(self.ranks, |members| members.len() as u32);
@@ -237,8 +237,7 @@ impl<'a> Calls<'a> {
                     self.said[*said as usize].kind.name(),
                     calls.len()
                 );
-                let place = Place::Line((*place).into());
-                return Err(Fault::at(&files[*from as usize], place, message));
+                return Err(Fault::at(&files[*from as usize], at((*place).into()), message));
             }
         }
         Ok(())

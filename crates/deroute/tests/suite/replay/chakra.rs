@@ -79,6 +79,23 @@ fn sizes_of_collectives() {
     assert_eq!((phits(alltoall), phits(reduce_scatter)), (7 << 20, 7 << 20));
 }
 
+/// What is wrong with all files together is told with a byte as well.
+#[test]
+fn places_are_bytes() {
+    let send = [attribute("comm_dst", 1), attribute("comm_size", 8)].concat();
+    let sum = [attribute("comm_type", 0), attribute("comm_size", 8)].concat();
+    for (kind, attributes, told) in [
+        (5, send, "t.0.et, byte 3: rank 1 does not receive all messages of rank 0 with tag 0"),
+        (7, sum, "t.0.et, byte 3: rank 0 takes part in a allreduce that rank 1 takes no part in"),
+    ] {
+        let nodes = [vec![node(1, kind, &[], 0, &attributes)], vec![node(1, 4, &[], 1, &[])]];
+        let file = |rank: usize| (format!("t.{rank}.et"), content(&nodes[rank]));
+        let file = Written::with_end(archive(&[file(0), file(1)]), ".tar");
+        let error = refusal(&file);
+        assert!(error.contains(told), "{error}");
+    }
+}
+
 #[test]
 fn operations() {
     let file = graph(&[
