@@ -116,7 +116,8 @@ pub struct Protocol {
     pub eager_limit: Option<Quantity>,
     /// Size of a control message. Default 1 phit.
     pub control: Quantity,
-    /// When the send of an eager message ends. That of a larger one ends when its last phit has left the host. Default
+    /// When the send of an eager message ends. That of a larger one ends when its last phit has left the host; one that the program
+    /// buffers itself (`MPI_Bsend`) ends at once whatever its size, and its data goes as that of any other. Default
     /// `buffered`.
     pub send_ends: SendEnds,
 }

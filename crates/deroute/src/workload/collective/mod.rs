@@ -77,7 +77,7 @@ pub struct Call {
 }
 
 /// The algorithm that a call takes if nobody says.
-fn usual(call: &Call) -> Algorithm {
+pub fn usual(call: &Call) -> Algorithm {
     let Call { kind, members, sizes, bytes, .. } = call;
     let (members, bytes) = (u64::from(*members), *bytes);
     let differ = !matches!(sizes, Sizes::Same(_));

@@ -27,6 +27,9 @@ pub(super) struct Clock {
 
 /// Largest factor.
 const MOST: f64 = 1e9;
+/// By how much of itself a product may be above the one of the decimal number that was meant, twice: half a bit for the
+/// factor and half a bit for the product. What is less above whole bytes does not count as another one.
+const ROUNDING: f64 = 2.0 * f64::EPSILON;
 
 impl Amounts {
     pub(super) fn new(spec: &TraceSpec, scale: &Scale, path: &str) -> Result<Self, SpecError> {
@@ -64,10 +67,18 @@ impl Amounts {
         Ok(Self { scale: *scale, compute, ranks, messages, flops, wildcards })
     }
 
+    /// What becomes of so many bytes, rounded up. 1.1 times 100 are 110, although binary numbers have a bit more.
+    pub(super) fn scaled(&self, bytes: u64) -> u64 {
+        if self.messages == 1.0 {
+            return bytes;
+        }
+        let product = bytes as f64 * self.messages;
+        (product - product * ROUNDING).ceil() as u64
+    }
+
     /// A message of so many bytes in phits; at least one.
     pub(super) fn phits(&self, bytes: u64) -> Result<u32, String> {
-        let bytes =
-            if self.messages == 1.0 { bytes } else { (bytes as f64 * self.messages).ceil() as u64 };
+        let bytes = self.scaled(bytes);
         let phits = self.scale.phits_of(bytes).max(1);
         u32::try_from(phits)
             .ok()

@@ -50,8 +50,8 @@ pub(super) struct Comm {
     pub(super) member: u32,
 }
 
-/// What a schedule follows from: kind, members, root, sizes.
-type Key = (CollectiveKind, u32, u32, Sizes);
+/// What a schedule follows from: kind, members, root, sizes, the usual algorithm of so many bytes.
+type Key = (CollectiveKind, u32, u32, Sizes, &'static str);
 
 pub(super) struct Calls<'a> {
     choices: &'a CollectiveChoices,
@@ -167,13 +167,13 @@ impl<'a> Calls<'a> {
                 (Sizes::Row(vec![own; members as usize].into()), *bytes)
             }
         };
-        let key = (kind, members, root, sizes);
-        let schedule = self.schedule(&key, bytes)?;
+        let what = Call { kind, members, root, sizes, bytes: amounts.scaled(bytes) };
+        let schedule = self.schedule(&what)?;
         let (_, tags) = self.counts.entry((comm.index, rank)).or_default();
         let first_tag = *tags;
         *tags = tags.wrapping_add(self.schedules[schedule as usize].tags());
         let Comm { index: comm, member } = comm;
-        if let (2.., Sizes::Row(row)) = (members, &key.3) {
+        if let (2.., Sizes::Row(row)) = (members, &what.sizes) {
             let call = (comm, first_tag);
             self.rows.note(&Part { call, kind, root, member, row, schedule });
         }
@@ -181,15 +181,15 @@ impl<'a> Calls<'a> {
     }
 
     /// The schedule of a collective, which is there already or not.
-    fn schedule(&mut self, key: &Key, bytes: u64) -> Result<u32, String> {
-        if let Some(schedule) = self.built.get(key) {
+    fn schedule(&mut self, call: &Call) -> Result<u32, String> {
+        let Call { kind, members, root, ref sizes, .. } = *call;
+        let key = (kind, members, root, sizes.clone(), collective::usual(call).name());
+        if let Some(schedule) = self.built.get(&key) {
             return Ok(*schedule);
         }
-        let (kind, members, root, sizes) = key.clone();
-        let call = Call { kind, members, root, sizes, bytes };
-        self.schedules.push(collective::build_fitting(&call, self.choices.of(kind))?);
+        self.schedules.push(collective::build_fitting(call, self.choices.of(kind))?);
         let index = self.schedules.len() as u32 - 1;
-        self.built.insert(key.clone(), index);
+        self.built.insert(key, index);
         Ok(index)
     }
 
@@ -223,7 +223,7 @@ impl<'a> Calls<'a> {
     }
 
     /// All members have to have taken part in all collectives.
-    pub(super) fn check(&self, files: &[String]) -> Result<(), Fault> {
+    pub(super) fn check(&self, files: &[String], at: fn(u64) -> Place) -> Result<(), Fault> {
         for (comm, Sequence { calls }) in &self.sequences {
             let members = self.comms.members(*comm);
             let count = members.map_or(self.ranks, |members| members.len() as u32);
@@ -237,8 +237,7 @@ impl<'a> Calls<'a> {
                     self.said[*said as usize].kind.name(),
                     calls.len()
                 );
-                let place = Place::Line((*place).into());
-                return Err(Fault::at(&files[*from as usize], place, message));
+                return Err(Fault::at(&files[*from as usize], at((*place).into()), message));
             }
         }
         Ok(())

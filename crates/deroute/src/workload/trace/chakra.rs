@@ -5,7 +5,8 @@
 //! every other one a node: its id, name, kind, the nodes that it needs the end of (by control or by data), how many
 //! microseconds it takes, attributes. Computations and accesses to memory take their time, one after the other on the
 //! processor (`is_cpu_op`) and on the accelerator; sends, receives and collectives have their bytes, peers and tags among the
-//! attributes. A number may have any numeric type. A computation without a duration takes its operations (`num_ops`) at
+//! attributes. The bytes of an all-gather are those of a member, those of the other collectives the whole, as in astra-sim.
+//! A number may have any numeric type. A computation without a duration takes its operations (`num_ops`) at
 //! `flops` a second. Those who observe a program (PyTorch) leave things out: a collective without a `comm_type` is the call
 //! around it, a computation; what a node needs and is not in the file has ended before it begins.
 //!
@@ -281,11 +282,11 @@ fn collective(
     }
     let size = node.numbers.get("comm_size").copied().unwrap_or(0);
     let ranks = u64::from(draft.ranks());
-    // What is divided is given as a whole.
+    // What is divided is given as a whole, but for an all-gather: a member sends so much.
     let (kind, bytes) = match node.number("comm_type")? {
         0 => (Kind::Allreduce, size),
         1 => (Kind::Reduce, size),
-        2 => (Kind::Allgather, size.div_ceil(ranks)),
+        2 => (Kind::Allgather, size),
         3 => (Kind::Gather, size.div_ceil(ranks)),
         4 => (Kind::Scatter, size.div_ceil(ranks)),
         5 => (Kind::Broadcast, size),

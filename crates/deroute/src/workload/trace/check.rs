@@ -88,6 +88,7 @@ impl Books {
         &self,
         ranks: &[RankProgram],
         (name, files): (&str, &[String]),
+        at: fn(u64) -> Place,
     ) -> Result<(), Fault> {
         let wrong = |account: &Account| match account.wild {
             true => account.blind != 0,
@@ -99,7 +100,7 @@ impl Books {
             return Ok(());
         };
         let file = files.get(rank as usize).map_or("", String::as_str);
-        Err(Fault::at(file, Place::Line(place.into()), message))
+        Err(Fault::at(file, at(place.into()), message))
     }
 }
 

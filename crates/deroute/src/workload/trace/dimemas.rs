@@ -208,7 +208,8 @@ impl Reader<'_, '_> {
         let task = self.task(fields)?;
         let comm = self.comm(size(fields, 4)?, task)?;
         let members = self.draft.calls.size(comm);
-        let kind = match size(fields, 3)? % 16 {
+        let operation = size(fields, 3)? % 16;
+        let kind = match operation {
             0 => Kind::Barrier,
             1 => Kind::Broadcast,
             2 | 3 => Kind::Gather,
@@ -223,6 +224,7 @@ impl Reader<'_, '_> {
         let record = Record {
             sent: size(fields, 7)?,
             received: size(fields, 8)?,
+            unequal: matches!(operation, 9 | 15),
             is_root: size(fields, 5)? != 0,
         };
         let own = &mut self.tasks[task as usize].draft;

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::amounts::{Amounts, Clock};
 use super::calls::Calls;
 use super::check::Books;
-use super::fault::Fault;
+use super::fault::{Fault, Place};
 use super::files::Files;
 use super::nodes::Nodes;
 use crate::workload::actions::{Action, Node, Then};
@@ -112,18 +112,18 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Everything has been read. Ranks that were not there do nothing if they may.
-    pub(super) fn finish(self, files: &Files) -> Result<Read, Fault> {
+    /// Everything has been read, of nodes at such places. Ranks that were not there do nothing if they may.
+    pub(super) fn finish(self, files: &Files, place: fn(u64) -> Place) -> Result<Read, Fault> {
         let Self { calls, ranks, files: mut names, spill, .. } = self;
         if ranks.is_empty() {
             return Err(Fault::file(&files.name, "there is no rank in it"));
         }
         let ranks: Vec<RankProgram> = ranks.into_iter().map(Option::unwrap_or_default).collect();
-        calls.check(&names)?;
+        calls.check(&names, place)?;
         let (schedules, comms, uses) = calls.finish();
         let told = |message: String| Fault::file(&files.name, message);
         let books = Books::of(&ranks, &schedules).map_err(told)?;
-        books.check(&ranks, (&files.name, &names))?;
+        books.check(&ranks, (&files.name, &names), place)?;
         if names.windows(2).all(|pair| pair[0] == pair[1]) {
             names.truncate(1);
         }
@@ -158,6 +158,13 @@ impl RankDraft {
         }
         self.nodes.push(Packed::new(action, then, place))?;
         Ok(id)
+    }
+
+    /// Adds a send that the rank never waits for (`MPI_Bsend`): its data goes in the background. Returns a node that has ended
+    /// when it has begun.
+    pub(super) fn push_buffered(&mut self, send: Action, place: u32) -> Result<u32, String> {
+        self.push(send, Then::Begun, place)?;
+        self.push(Action::Join, Then::Ended, place)
     }
 
     /// Number of nodes so far.

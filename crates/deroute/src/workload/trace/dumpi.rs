@@ -281,12 +281,14 @@ impl Rank {
 
     /// Adds a send or a receive, with its request if it has one.
     fn post(&mut self, action: Action, record: &Record) -> Result<(), String> {
-        if !record.name.starts_with('i') {
-            self.add(action, Then::Ended)?;
-            return Ok(());
+        let begun = record.name.starts_with('i');
+        let node = match record.name.ends_with("bsend") {
+            true => self.own.push_buffered(action, self.place)?,
+            false => self.add(action, if begun { Then::Begun } else { Then::Ended })?,
+        };
+        if begun {
+            self.requests.insert(record.field(5), node);
         }
-        let node = self.add(action, Then::Begun)?;
-        self.requests.insert(record.field(5), node);
         Ok(())
     }
 

@@ -11,6 +11,17 @@ pub(super) enum Place {
     Byte(u64),
 }
 
+impl Place {
+    /// What it counts.
+    pub(super) fn unit(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Line(_) => "line",
+            Self::Byte(_) => "byte",
+        }
+    }
+}
+
 /// What is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
@@ -36,8 +47,9 @@ impl std::fmt::Display for Fault {
         let Self { file, place, message } = self;
         match place {
             Place::File => write!(f, "{file}: {message}"),
-            Place::Line(line) => write!(f, "{file}, line {line}: {message}"),
-            Place::Byte(byte) => write!(f, "{file}, byte {byte}: {message}"),
+            Place::Line(at) | Place::Byte(at) => {
+                write!(f, "{file}, {} {at}: {message}", place.unit())
+            }
         }
     }
 }

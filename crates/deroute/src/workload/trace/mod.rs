@@ -23,7 +23,7 @@ mod unequal;
 
 use self::amounts::Amounts;
 use self::draft::Draft;
-use self::fault::Fault;
+use self::fault::{Fault, Place};
 use self::files::Files;
 use self::spec::{TraceFormat, TraceSpec};
 use super::collective;
@@ -37,8 +37,8 @@ use crate::spec::{Scale, SpecError};
 /// A format: how its beginning is told, and who reads it.
 struct Format {
     name: TraceFormat,
-    /// The unit of the places of its nodes.
-    place: &'static str,
+    /// Where a node is.
+    place: fn(u64) -> Place,
     /// Whether a file begins so: its name, and its first bytes.
     begins: fn(&str, &[u8]) -> bool,
     read: fn(&Files, &mut Draft<'_>) -> Result<(), Fault>,
@@ -48,37 +48,47 @@ struct Format {
 const FORMATS: [Format; 8] = [
     Format {
         name: TraceFormat::MpiTrace,
-        place: "line",
+        place: Place::Line,
         begins: mpi_trace::begins,
         read: mpi_trace::read,
     },
-    Format { name: TraceFormat::Goal, place: "line", begins: goal::begins, read: goal::read },
+    Format { name: TraceFormat::Goal, place: Place::Line, begins: goal::begins, read: goal::read },
     Format {
         name: TraceFormat::GoalBinary,
-        place: "byte",
+        place: Place::Byte,
         begins: goal_binary::begins,
         read: goal_binary::read,
     },
     Format {
         name: TraceFormat::TimeIndependent,
-        place: "line",
+        place: Place::Line,
         begins: time_independent::begins,
         read: time_independent::read,
     },
     Format {
         name: TraceFormat::Dimemas,
-        place: "line",
+        place: Place::Line,
         begins: dimemas::begins,
         read: dimemas::read,
     },
-    Format { name: TraceFormat::Chakra, place: "byte", begins: chakra::begins, read: chakra::read },
+    Format {
+        name: TraceFormat::Chakra,
+        place: Place::Byte,
+        begins: chakra::begins,
+        read: chakra::read,
+    },
     Format {
         name: TraceFormat::Paraver,
-        place: "line",
+        place: Place::Line,
         begins: paraver::begins,
         read: paraver::read,
     },
-    Format { name: TraceFormat::Dumpi, place: "byte", begins: dumpi::begins, read: dumpi::read },
+    Format {
+        name: TraceFormat::Dumpi,
+        place: Place::Byte,
+        begins: dumpi::begins,
+        read: dumpi::read,
+    },
 ];
 
 /// What a trace says.
@@ -112,14 +122,14 @@ pub(super) fn load(
     collective::asked::check_all(&spec.collectives, &format!("{path}.collectives"))?;
     let mut draft = Draft::new(amounts, &spec.collectives, spec.kept);
     (format.read)(&files, &mut draft).map_err(told)?;
-    let read = draft.finish(&files).map_err(told)?;
+    let read = draft.finish(&files, format.place).map_err(told)?;
     if let Some(asked) = ranks.filter(|asked| *asked as usize != read.trace.ranks.len()) {
         let path = path.trim_end_matches(".trace");
         let message = format!("{asked} ranks, but the trace has {}", read.trace.ranks.len());
         let choices = [format!("{}, or nothing", read.trace.ranks.len())];
         return Err(SpecError::new(format!("{path}.ranks"), message).choices(choices));
     }
-    let origin = Origin { files: read.files, unit: format.place };
+    let origin = Origin { files: read.files, unit: (format.place)(0).unit() };
     Ok(Loaded {
         ranks: read.trace.ranks.len() as u32,
         program: Program::Trace(read.trace),

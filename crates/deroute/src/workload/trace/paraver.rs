@@ -283,7 +283,8 @@ impl Reader {
                 own.within = true;
                 // What has no name here neither sends nor waits.
                 let name = self.numbers.get(&(kind, value)).copied().unwrap_or(usize::MAX);
-                let record = Record { sent: 0, received: 0, is_root: false };
+                let unequal = self.names.get(name).is_some_and(|name| name.ends_with(['v', 'w']));
+                let record = Record { sent: 0, received: 0, unequal, is_root: false };
                 let entered = time;
                 let call = Call { name, kind, entered, left: time, record, comm: 0, place };
                 own.calls.push(call, &self.spill)?;

@@ -28,10 +28,12 @@ struct Part {
 /// What a record says of a collective besides its kind.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Record {
-    /// Bytes that the rank sends in all.
+    /// Bytes sent.
     pub(super) sent: u64,
-    /// Bytes that it receives in all.
+    /// Bytes received.
     pub(super) received: u64,
+    /// Blocks have sizes of their own, and those of an all-to-all are given as a sum.
+    pub(super) unequal: bool,
     pub(super) is_root: bool,
 }
 
@@ -54,17 +56,23 @@ impl Rooted {
         (kind, record): (Kind, &Record),
         (then, place): (Then, u32),
     ) -> Result<u32, String> {
-        let &Record { sent, received: got, is_root } = record;
+        let &Record { sent, received: got, unequal, is_root } = record;
         let each = sent.max(got) / u64::from(members);
         let bytes = match kind {
             Kind::Barrier => 0,
             Kind::Broadcast | Kind::Reduce | Kind::Allreduce | Kind::Scan => sent.max(got),
             Kind::Gather => sent,
             Kind::Scatter => got,
-            Kind::Allgather => sent.min(got),
-            Kind::Alltoall | Kind::ReduceScatter => each,
+            Kind::Alltoall if unequal => each,
+            // One block is sent to each; what is received is one, or all of them, by the version of Extrae.
+            Kind::Allgather | Kind::Alltoall => sent.min(got),
+            Kind::ReduceScatter => each,
         };
-        let vector = matches!(kind, Kind::Gather | Kind::Scatter | Kind::Alltoall);
+        let vector = match kind {
+            Kind::Gather | Kind::Scatter => true,
+            Kind::Alltoall => unequal,
+            _ => false,
+        };
         let bytes = if vector { Bytes::Own(bytes) } else { Bytes::Same(bytes) };
         let count = self.counts.entry((comm.index, own.rank)).or_default();
         let index = *count;

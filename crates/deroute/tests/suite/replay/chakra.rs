@@ -2,7 +2,7 @@
 
 use deroute::Simulation;
 
-use super::{Written, completed, data, ideal, job};
+use super::{Written, archive, completed, data, ideal, job};
 
 fn varint(mut value: u64) -> Vec<u8> {
     let mut out = Vec::new();
@@ -35,10 +35,15 @@ fn node(id: u64, kind: u64, needs: &[u64], microseconds: u64, more: &[u8]) -> Ve
     [varint(content.len() as u64), content].concat()
 }
 
+/// What is in the file of a rank.
+fn content(nodes: &[Vec<u8>]) -> Vec<u8> {
+    let head = [varint(2), number(1, 0)].concat();
+    [head, nodes.concat()].concat()
+}
+
 /// A graph of one rank.
 fn graph(nodes: &[Vec<u8>]) -> Written {
-    let head = [varint(2), number(1, 0)].concat();
-    Written::with_end([head, nodes.concat()].concat(), ".0.et")
+    Written::with_end(content(nodes), ".0.et")
 }
 
 fn refusal(file: &Written) -> String {
@@ -57,6 +62,38 @@ fn what_is_left_out() {
     ]);
     let outcome = completed(&ideal(2, 999, file.path(), ""));
     assert_eq!(job(&outcome).time, 6_000);
+}
+
+/// The bytes of an all-gather are those of a member, as in astra-sim; what the others divide is given as a whole.
+#[test]
+fn sizes_of_collectives() {
+    let phits = |kind: u64| {
+        let sizes = [attribute("comm_type", kind), attribute("comm_size", 1 << 20)].concat();
+        let one = content(&[node(1, 7, &[], 0, &sizes)]);
+        let ranks: Vec<_> = (0..8).map(|rank| (format!("all.{rank}.et"), one.clone())).collect();
+        let file = Written::with_end(archive(&ranks), ".tar");
+        job(&completed(&ideal(8, 999, file.path(), ""))).messages.phits
+    };
+    let (allgather, alltoall, reduce_scatter) = (2, 6, 7);
+    assert_eq!(phits(allgather), 58_720_256);
+    assert_eq!((phits(alltoall), phits(reduce_scatter)), (7 << 20, 7 << 20));
+}
+
+/// What is wrong with all files together is told with a byte as well.
+#[test]
+fn places_are_bytes() {
+    let send = [attribute("comm_dst", 1), attribute("comm_size", 8)].concat();
+    let sum = [attribute("comm_type", 0), attribute("comm_size", 8)].concat();
+    for (kind, attributes, told) in [
+        (5, send, "t.0.et, byte 3: rank 1 does not receive all messages of rank 0 with tag 0"),
+        (7, sum, "t.0.et, byte 3: rank 0 takes part in a allreduce that rank 1 takes no part in"),
+    ] {
+        let nodes = [vec![node(1, kind, &[], 0, &attributes)], vec![node(1, 4, &[], 1, &[])]];
+        let file = |rank: usize| (format!("t.{rank}.et"), content(&nodes[rank]));
+        let file = Written::with_end(archive(&[file(0), file(1)]), ".tar");
+        let error = refusal(&file);
+        assert!(error.contains(told), "{error}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Collectives by named algorithms on an ideal switch, against their closed forms. A message of `s` bytes takes
 //! `A + s` ns.
 
-use super::{completed, data, ideal, job, with_job};
+use super::{completed, data, ideal, job, mpi, with_job};
 
 const A: u64 = 1_000;
 
@@ -145,6 +145,31 @@ fn bus_bandwidth_is_told() {
         let factor = if kind == "allreduce" { 2.0 } else { 1.0 } * 7.0 / 8.0;
         assert!((used.algorithm_bandwidth * factor - used.bus_bandwidth).abs() < 1e-12);
     }
+}
+
+/// Bytes choose the algorithm, not what was called before with as many phits, and they are those that `messages` leaves.
+#[test]
+fn algorithms_follow_from_scaled_bytes() {
+    let run = |calls: &str, more: &str| {
+        let file = mpi(&[calls; 8]);
+        let mut spec = ideal(8, A as u32, file.path(), more);
+        spec.units = crate::support::value("{ cycle = '1 ns', phit = '50 B' }");
+        job(&completed(&spec)).clone()
+    };
+    // 41 phits each.
+    let (few, more) = ("0 0 allreduce 0 2010\n", "0 0 allreduce 0 2049\n");
+    let (first, last) = (format!("{few}{more}"), format!("{more}{few}"));
+    assert_eq!(run(&first, "").time, run(&last, "").time);
+    let names = |calls: &str, more: &str| -> Vec<String> {
+        let used = run(calls, more).replay.expect("it follows a trace").collectives;
+        used.into_iter().map(|used| used.name).collect()
+    };
+    let both = ["allreduce, recursive_doubling", "allreduce, halving_doubling"];
+    assert_eq!(names(&first, ""), both);
+    assert_eq!(names("0 0 allreduce 0 2000", ""), [both[0]]);
+    assert_eq!(names("0 0 allreduce 0 2000", "trace.messages = 16.0"), [both[1]]);
+    let none = names("0 0 alltoall 0 100000\n0 0 alltoall 0 8", "trace.messages = 0.001");
+    assert_eq!(none, ["alltoall, bruck"; 2]);
 }
 
 /// NAS programs as they were recorded: every collective of them goes by the usual algorithm, or another.

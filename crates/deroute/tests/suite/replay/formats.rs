@@ -37,6 +37,25 @@ fn paraver_calls() {
     assert_eq!(time(&paraver(never, 505)), 3_000);
 }
 
+/// Two tasks that send first, and wait for that, and receive then, as both buffer what they send.
+#[test]
+fn paraver_buffered_sends() {
+    for send in [33, 36] {
+        let calls = |task: u32, other: u32| {
+            let call = |number: u32, (from, until): (u32, u32)| {
+                let at = format!("2:{task}:1:{task}:1");
+                format!("{at}:{from}:50000001:{number}\n{at}:{until}:50000001:0\n")
+            };
+            let message = format!("3:{task}:1:{task}:1:5:5:{other}:1:{other}:1:25:40:1000:7\n");
+            call(send, (0, 10)) + &call(5, (10, 20)) + &call(2, (20, 50)) + &message
+        };
+        let head = "#Paraver (01/01/2026 at 10:00):9000_ns:1(2):1:2(1:1,1:1),1\n";
+        let file = Written::new(format!("{head}{}{}", calls(1, 2), calls(2, 1)));
+        let asks = ideal(2, 1_000, file.path(), "protocol = { eager_limit = 0 }");
+        assert_eq!(job(&completed(&asks)).time, 2 * 1_001 + 2_000, "{send}");
+    }
+}
+
 /// Only the record of its root says who the root of a broadcast is.
 #[test]
 fn paraver_collectives() {
@@ -48,6 +67,36 @@ fn paraver_collectives() {
     let head = "#Paraver (01/01/2026 at 10:00):9000_ns:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n";
     let second = call(2, ":50100003:1", (64, 0));
     assert_eq!(time(&format!("{head}{}{second}", call(1, "", (0, 64)))), 200 + 1_064);
+}
+
+/// A block is what is sent, and what is received is one of them or all; with sizes of their own both are sums.
+#[test]
+fn blocks_of_an_all_to_all() {
+    let phits = |text: String| {
+        let file = Written::new(text);
+        job(&completed(&ideal(4, 1_000, file.path(), ""))).messages.phits
+    };
+    let events = |call: u32, (sent, got): (u32, u32)| {
+        let begin = |task: u32| {
+            let sizes = format!("50100001:{sent}:50100002:{got}:50100004:1");
+            format!("2:{task}:1:{task}:1:100:50000002:{call}:{sizes}\n")
+        };
+        let end = |task: u32| format!("2:{task}:1:{task}:1:900:50000002:0\n");
+        let head = "#Paraver (01/01/2026 at 10:00):9000_ns:1(4):1:4(1:1,1:1,1:1,1:1),1\n";
+        let calls: String = (1..5).map(begin).chain((1..5).map(end)).collect();
+        format!("{head}c:1:1:4:1:2:3:4\n{calls}")
+    };
+    let records = |operation: u32, (sent, got): (u32, u32)| {
+        let call = |task: u32| format!("10:{task}:0:{operation}:0:0:0:{sent}:{got}:0\n");
+        let calls: String = (0..4).map(call).collect();
+        format!("#DIMEMAS:\"four\":1,0:4(1,1,1,1)\nd:1:0:4:0:1:2:3\n{calls}")
+    };
+    for sizes in [(1_000, 1_000), (1_000, 4_000)] {
+        assert_eq!(phits(events(11, sizes)), 4 * 3 * 1_000, "{sizes:?}");
+        assert_eq!(phits(records(8, sizes)), 4 * 3 * 1_000, "{sizes:?}");
+    }
+    assert_eq!(phits(events(12, (4_000, 4_000))), 4 * 3 * 1_000);
+    assert_eq!(phits(records(9, (4_000, 4_000))), 4 * 3 * 1_000);
 }
 
 /// EPOCH on four ranks: what Extrae recorded, and what BSC's translator made of it for Dimemas. The translator adds

@@ -63,19 +63,25 @@ impl Drop for Written {
     }
 }
 
+/// Files in an archive.
+fn archive(files: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, bytes) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        archive.append_data(&mut header, name, bytes.as_slice()).expect("memory takes it");
+    }
+    archive.into_inner().expect("memory takes it")
+}
+
 /// An archive of the calls of some ranks: `1 TIME CALL` becomes a line.
 fn mpi(ranks: &[&str]) -> Written {
-    let mut archive = tar::Builder::new(Vec::new());
-    for (rank, calls) in ranks.iter().enumerate() {
+    let file = |(rank, calls): (usize, &&str)| {
         let text = format!("mpi-trace 1\nrank {rank} of {}\n{calls}\n", ranks.len());
-        let mut header = tar::Header::new_gnu();
-        header.set_size(text.len() as u64);
-        header.set_mode(0o644);
-        header.set_cksum();
-        let name = format!("rank{rank}.txt");
-        archive.append_data(&mut header, name, text.as_bytes()).expect("memory takes it");
-    }
-    Written::with_end(archive.into_inner().expect("memory takes it"), ".tar")
+        (format!("rank{rank}.txt"), text.into_bytes())
+    };
+    let files: Vec<(String, Vec<u8>)> = ranks.iter().enumerate().map(file).collect();
+    Written::with_end(archive(&files), ".tar")
 }
 
 /// An ideal switch with so many hosts where a message of `s` bytes takes `rest + s` cycles: a phit is a byte, and hosts

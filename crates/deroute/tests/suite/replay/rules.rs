@@ -121,6 +121,28 @@ fn synchronous_sends_ask_always() {
     assert_eq!(time(&trace, ""), 9_000 + (A + 1) + A + 100);
 }
 
+/// What the program has buffered asks and goes in the background, whatever its size; its host has it until it has left.
+#[test]
+fn buffered_sends_end_at_once() {
+    let limit = "protocol = { eager_limit = 100 }";
+    for (send, wait) in [("bsend 1 800 0 0", ""), ("ibsend 1 800 0 0 5", "0 0 wait 5\n")] {
+        let calls = |other: u32| {
+            let send = send.replacen('1', &other.to_string(), 1);
+            format!("0 0 {send}\n{wait}0 0 recv {other} 800 0 0")
+        };
+        let trace = mpi(&[&calls(1), &calls(0)]);
+        assert_eq!(time(&trace, limit), 2 * (A + 1) + A + 800, "{send}");
+    }
+    let trace =
+        mpi(&["0 0 bsend 1 800 0 0\n5 0 send 1 8 0 0", "0 0 recv 0 800 0 0\n0 0 recv 0 8 0 0"]);
+    let injected = "protocol = { send_ends = 'injected' }";
+    assert_eq!(job(&completed(&spec(&trace, injected))).arrays.rank_computed[0], 5);
+    assert_eq!(ends(&trace, injected), [808, A + 808]);
+    let late =
+        mpi(&["0 0 bsend 1 800 0 0\n5 0 send 1 8 1 0", "0 0 recv 0 8 1 0\n0 0 recv 0 800 0 0"]);
+    assert_eq!(ends(&late, limit)[1], 5 + (A + 8) + (A + 1) + (A + 800));
+}
+
 /// Two ranks that both send first.
 #[test]
 fn a_deadlock_names_ranks_and_calls() {
@@ -210,7 +232,15 @@ fn computations_and_messages_are_scaled() {
     assert_eq!(time(&trace, "trace.compute = 0.0"), A + 333);
     assert_eq!(time(&trace, "trace.compute = 0.5"), 500 + A + 333 + 250);
     assert_eq!(time(&trace, "trace.compute_of_rank = [2.0, 1.0]"), 2_000 + A + 333 + 500);
-    assert_eq!(time(&trace, "trace.messages = 1.5"), 1_000 + A + 500 + 500);
+    for (messages, bytes) in [("1.5", 500), ("0.1", 34), ("1.001", 334), ("3.0", 999)] {
+        let more = format!("trace.messages = {messages}");
+        assert_eq!(time(&trace, &more), 1_000 + A + bytes + 500);
+    }
+    // No product that is exact is rounded up.
+    let hundred = mpi(&["0 0 send 1 100 0 0", "0 0 recv 0 100 0 0"]);
+    for (messages, bytes) in [("1.1", 110), ("0.07", 7), ("0.29", 29), ("1e-9", 1), ("0.0", 1)] {
+        assert_eq!(time(&hundred, &format!("trace.messages = {messages}")), A + bytes);
+    }
     for (factors, told) in [
         ("[1.0, -2.0]", "compute_of_rank[1]: -2 is no factor"),
         ("[1.0, 2.0, 3.0]", "2 ranks, but compute_of_rank has 3 factors"),

@@ -61,11 +61,17 @@ impl Rebuilt {
                 self.pending.push_back((end.amount, node));
             }
             let synchronous = name.ends_with("ssend") || name == "Ssend";
+            let buffered = name == "Bsend" || name == "Ibsend";
             while let Some(end) = sends.next_if(|end| end.at <= call.left) {
                 let phits = draft.amounts.phits(end.amount).map_err(|told| (end.place, told))?;
                 let (to, tag) = (end.peer, end.number);
                 let action = Action::Send { to, phits, tag, comm: 0, synchronous };
-                self.sending.push_back(begin(&mut self.own, (action, end), call, draft)?);
+                let mut node = begin(&mut self.own, (action, end), call, draft)?;
+                if buffered {
+                    // Whoever waits for it has nothing to wait for.
+                    node = self.own.push(Action::Join, Then::Ended, call.place).map_err(told)?;
+                }
+                self.sending.push_back(node);
             }
             let kind = (call.kind == COLLECTIVE).then(|| collective(name)).flatten();
             match kind {
