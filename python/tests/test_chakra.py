@@ -162,6 +162,21 @@ def test_operations_take_a_time_that_is_known(stage: Path) -> None:
     assert "1 computations only count operations" in result.stderr
 
 
+def test_info_takes_operations_and_groups(stage: Path) -> None:
+    result = trace("info", stage, "--json", "--flops", "1e9", "--groups", stage / "groups.json")
+    assert result.exit_code == 0, result.output
+    assert "only count operations" not in result.stderr
+    found = json.loads(result.stdout)
+    assert (found["communicators"], found["compute_ns"]["most"]) == (2, 3000)
+    assert found["compute_ns"]["mean"] == (2000 + 3000) / 3
+    assert "--flops: 0 is no number above 0" in trace("info", stage, "--flops", "0").output
+    for option in ("--flops", "--groups"):
+        refused = trace("info", MELT, option, "1")
+        assert refused.exit_code == 2
+        assert f"{option}: a trace of mpi-trace" in refused.output
+        assert "chakra" in refused.output
+
+
 def test_what_is_wrong_with_groups_and_needs_is_told(stage: Path) -> None:
     groups = stage / "groups.json"
     to = stage / "step.goal"
@@ -181,7 +196,8 @@ def test_what_is_wrong_with_groups_and_needs_is_told(stage: Path) -> None:
     assert "has nothing of rank 1 of 2" in trace("info", stage).output
 
 
-PYTORCH = ROOT / "crates/deroute/tests/data/traces/chakra/pytorch.0.et.gz"
+TRACES = ROOT / "crates/deroute/tests/data/traces"
+PYTORCH, MELT = TRACES / "chakra/pytorch.0.et.gz", TRACES / "mpi-trace/lammps-melt-16.tar.gz"
 
 
 def test_what_an_observer_of_pytorch_leaves_out(tmp_path: Path) -> None:
