@@ -177,6 +177,18 @@ def test_info_takes_operations_and_groups(stage: Path) -> None:
         assert "chakra" in refused.output
 
 
+def test_groups_are_in_a_file_of_their_own(stage: Path) -> None:
+    """Without it nobody knows who takes part: that need not be everybody."""
+    (stage / "step.0.et").write_bytes(HEAD)
+    to = stage / "step.goal"
+    for arguments in (("info", stage), ("convert", stage, "--to", to, "--flops", "1e9")):
+        result = trace(*arguments)
+        assert result.exit_code == 2, result.output
+        assert "step.1.et: byte " in result.output
+        assert "node 2: group '1': groups are in a file of their own: `--groups`" in result.output
+    assert not to.exists()
+
+
 def test_what_is_wrong_with_groups_and_needs_is_told(stage: Path) -> None:
     groups = stage / "groups.json"
     to = stage / "step.goal"

@@ -187,7 +187,10 @@ class ChakraTrace:
     def _collective(self, rank: int, node: Node, size: int) -> Collective:
         kind = _KINDS[self._number(rank, node, "comm_type", len(_KINDS) - 1)]
         name = str(node.attributes.get("pg_name", ""))
-        if self.groups and name and name not in self.groups:
+        if name and not self.groups:
+            message = f"group {name!r}: groups are in a file of their own: `--groups` is missing"
+            self._refuse(rank, node, message)
+        if name and name not in self.groups:
             self._refuse(rank, node, f"there is no group {name!r}")
         comm = self.comm(name)
         members = self.members(comm)
