@@ -173,6 +173,14 @@ def test_a_graph_takes_as_long_in_goal(tmp_path: Path) -> None:
     assert ends(folder) == ends(to) == 59_000
 
 
+def test_a_rank_with_an_empty_file_does_nothing(tmp_path: Path) -> None:
+    (tmp_path / "step.0.et").write_bytes(HEAD + node(1, COMPUTE, [], us=5))
+    (tmp_path / "step.1.et").write_bytes(b"")
+    result = trace("info", tmp_path, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["compute_ns"] == {"least": 0, "mean": 2500, "most": 5000}
+
+
 def test_a_root_is_a_member(stage: Path) -> None:
     size, named = attribute("comm_size", 8), attribute("pg_name", "1")
     bcast = (attribute("comm_type", 5), size, named, attribute("root", 0))

@@ -130,7 +130,8 @@ class ChakraTrace:
         seen: set[int] = set()
         needs: Counter[int] = Counter()
         try:
-            size, at = wire.varint(content, at)
+            # A rank that does nothing may have an empty file.
+            size, at = wire.varint(content, at) if content else (0, 0)
             at += size
             while at < len(content):
                 place = at
