@@ -301,27 +301,6 @@ def test_what_is_wrong_in_a_graph_is_told_with_its_line(
     assert words in result.output
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("0 init\n0 send 1 0 5\n", ":2: there is no rank 1"),
-        ("0 init\n1 send 0 0 5\n", "is not an action of rank 0"),
-        ("0 init\n0 wait 0 0 5\n", "no request of this source"),
-        ("0 init\n0 bcast 1 0 99\n", "1 elements of type 99"),
-        ("0 init\n0 compute many\n", "'many' is not a number"),
-        ("0 init\n0 send\n", "`send` lacks something"),
-        ("0 init\n0 dance\n", "there is no action `dance`"),
-    ],
-)
-def test_what_is_wrong_in_a_time_independent_trace_is_told(
-    text: str, words: str, tmp_path: Path
-) -> None:
-    (tmp_path / "r0.txt").write_text(text)
-    result = trace("info", tmp_path)
-    assert result.exit_code == 2, result.output
-    assert words in result.output
-
-
 def test_what_is_no_trace_is_told(tmp_path: Path) -> None:
     for name, content in (("a.tar.gz", b"no archive"), ("a.txt", b"\xff\xfe\x00"), ("a.gz", b"x")):
         (tmp_path / name).write_bytes(content)
