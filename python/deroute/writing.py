@@ -1,8 +1,9 @@
-"""Files that appear whole or not at all, and values of TOML in them."""
+"""Files and folders that appear whole or not at all, and values of TOML in them."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,6 +30,29 @@ def whole(file: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             draft.unlink()
+
+
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """A folder to write files to, which go to `folder` when they are complete.
+
+    If anything goes wrong nothing of them stays, nor the folder, if it was not there.
+    """
+    draft, new = folder / ".part", not folder.exists()
+    try:
+        draft.mkdir(parents=True)
+        yield draft
+        for file in sorted(draft.iterdir()):
+            file.replace(folder / file.name)
+    except OSError as error:
+        if error.errno is None or not str(error.filename or draft).startswith(str(draft)):
+            raise
+        raise OSError(error.errno, error.strerror, str(folder)) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+        if new:
+            with suppress(OSError):
+                folder.rmdir()
 
 
 @contextmanager

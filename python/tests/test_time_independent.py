@@ -82,3 +82,23 @@ def test_what_is_wrong_in_a_time_independent_trace_is_told(
     result = trace("info", tmp_path)
     assert result.exit_code == 2, result.output
     assert words in result.output
+
+
+def test_a_conversion_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    source, to, there = tmp_path / "source", tmp_path / "new" / "to", tmp_path / "there"
+    source.mkdir()
+    there.mkdir()
+    read(source, "compute 5")
+    bad = source / "r2.txt"
+    bad.write_text("2 init\n2 dance\n")
+    for folder in (to, there):
+        result = trace("convert", source, "--into", "mpi-trace", "--to", folder)
+        assert "there is no action `dance`" in result.output
+    assert not to.exists()
+    assert list(there.iterdir()) == []
+    bad.write_text("2 init\n2 finalize\n")
+    for folder in (to, there):
+        assert trace("convert", source, "--into", "mpi-trace", "--to", folder).exit_code == 0
+        assert sorted(file.name for file in folder.iterdir()) == [
+            f"rank{rank}.txt" for rank in range(3)
+        ]
