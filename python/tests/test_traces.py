@@ -199,6 +199,16 @@ def test_goal_has_collectives_as_rounds_of_messages(pipeline: Path, tmp_path: Pa
     assert found["free_network"] is None
 
 
+def test_blocks_of_a_graph_have_any_order(tmp_path: Path) -> None:
+    file = tmp_path / "mixed.goal"
+    blocks = [f"rank {rank} {{\na: calc {rank}\n}}\n" for rank in (2, 0, 3, 1)]
+    file.write_text("num_ranks 5\n" + "".join(blocks))
+    _, opened = formats.open_trace(file)
+    for _ in range(2):
+        found = [list(opened.program(rank)) for rank in range(5)]
+        assert found == [[Compute(0)], [Compute(1)], [Compute(2)], [Compute(3)], []]
+
+
 @pytest.mark.parametrize("kind", COLLECTIVES)
 @pytest.mark.parametrize("members", [1, 2, 3, 7, 8])
 @pytest.mark.parametrize("size", [24, 40000])
@@ -283,6 +293,8 @@ def test_too_many_ranks_are_told(text: str, words: str, tmp_path: Path) -> None:
     [
         ("num_ranks x\n", "does not begin with `num_ranks N`"),
         ("num_ranks 2\nrank 2 {\n}\n", ":2: 'rank 2 {' begins no block"),
+        ("num_ranks 2\nrank 1 {\n}\nrank 1 {\n}\n", ":4: there is a block of rank 1 already"),
+        ("num_ranks 2\nrank 1 {\n}\nrank 0 {\n}\nx\n", ":6: 'x' begins no block"),
         ("num_ranks 2\nrank 0 {\n", "ends within rank 0"),
         ("num_ranks 2\nrank 0 {\na: send 5b to 2\n}\n", ":3: there is no rank 2 among 2"),
         ("num_ranks 2\nrank 0 {\nsend 5b to -1\n}\n", ":3: there is no rank -1"),

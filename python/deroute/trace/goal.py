@@ -49,7 +49,7 @@ _COLLECTIVES = 1 << 24
 
 
 class GoalTrace:
-    """A GOAL file. The places of the ranks are found when it is opened, and nothing is kept."""
+    """A GOAL file, read as ranks are asked for; only blocks before their turn are kept."""
 
     def __init__(self, place: Place) -> None:
         (self._file,) = place.files()
@@ -58,8 +58,9 @@ class GoalTrace:
         if found is None:
             refuse("does not begin with `num_ranks N`", self._file, 1)
         self._ranks = ranks(found[1], self._file, 1)
-        self._all: Iterator[tuple[int, int, Op]] = iter(())
-        self._next: tuple[int, int, Op] | None = None
+        self._blocks: Iterator[tuple[int, Iterator[Op]]] = iter(())
+        #: Statements of ranks that have not been asked for so far.
+        self._kept: dict[int, list[Op]] = {}
 
     @property
     def ranks(self) -> int:
@@ -69,36 +70,51 @@ class GoalTrace:
     def program(self, rank: int) -> Program:
         """The statements of a rank. Ranks that are asked for in order are read in one go."""
         if rank == 0:
-            self._all = self._read()
-            self._next = next(self._all, None)
+            self._blocks, self._kept = self._read(), {}
         return _Block(self._block(rank), self._file)
 
     def _block(self, rank: int) -> Iterator[Op]:
-        while self._next is not None and self._next[0] <= rank:
-            if self._next[0] == rank:
-                yield self._next[2]
-            self._next = next(self._all, None)
+        # The last rank reads to the end of the file, to find what is wrong there.
+        last = rank + 1 == self._ranks
+        kept = self._kept.pop(rank, None)
+        yield from kept or ()
+        if kept is not None and not last:
+            return
+        for found, ops in self._blocks:
+            if found != rank:
+                self._kept[found] = list(ops)
+                continue
+            yield from ops
+            if not last:
+                return
 
-    def _read(self) -> Iterator[tuple[int, int, Op]]:
-        """Rank, line and operation, for the whole file."""
-        rank: int | None = None
-        last = -1
+    def _read(self) -> Iterator[tuple[int, Iterator[Op]]]:
+        """Ranks and what they do, in the order of the file."""
+        begun: set[int] = set()
+        statements = _statements(self._file)
+        for line, text in statements:
+            found = _BLOCK.fullmatch(text)
+            if found is None and _HEAD.fullmatch(text):
+                continue
+            if found is None or int(found[1]) >= self._ranks:
+                message = f"{text!r} begins no block of a rank below {self._ranks}"
+                refuse(message, self._file, line)
+            rank = int(found[1])
+            if rank in begun:
+                refuse(f"there is a block of rank {rank} already", self._file, line)
+            begun.add(rank)
+            yield rank, self._ops(rank, statements)
+
+    def _ops(self, rank: int, statements: Iterator[tuple[int, str]]) -> Iterator[Op]:
+        """What stands in a block, to its end."""
         labels: set[str] = set()
-        for line, text in _statements(self._file):
-            if rank is None:
-                found = _BLOCK.fullmatch(text)
-                if found is not None and last < int(found[1]) < self._ranks:
-                    rank, labels = int(found[1]), set()
-                elif line > 1 and not _HEAD.fullmatch(text):
-                    refuse(f"{text!r} begins no block of a rank, in order", self._file, line)
-            elif text == "}":
-                last, rank = rank, None
-            else:
-                op = self._statement(text, labels, line)
-                if op is not None:
-                    yield rank, line, op
-        if rank is not None:
-            refuse(f"the file ends within rank {rank}", self._file)
+        for line, text in statements:
+            if text == "}":
+                return
+            op = self._statement(text, labels, line)
+            if op is not None:
+                yield op
+        refuse(f"the file ends within rank {rank}", self._file)
 
     def _statement(self, text: str, labels: set[str], line: int) -> Op | None:
         edge = _EDGE.fullmatch(text)
