@@ -162,6 +162,14 @@ def test_a_wait_ends_with_the_message_and_no_earlier() -> None:
     assert FreeNetwork(Lists([[*send, Receive(1, 8)], exchange])).run().ends_ns == [90, 190]
 
 
+def test_a_receive_of_whatever_comes_has_its_turn_when_it_begins() -> None:
+    came, late = Came(1, 5, 8), Compute(900)
+    wanted = [Receive(-1, 8, 5, request=0), Receive(1, 8, 5, request=1)]
+    waits = [Wait(((0, came),)), late, Wait(((1, came),))]
+    run = FreeNetwork(Lists([[*wanted, *waits], [Send(0, 8, 5), late, Send(0, 8, 5)]])).run()
+    assert run.ends_ns == [900, 900]
+
+
 def test_a_timeline_has_all_that_is_computed() -> None:
     spans = []
     free = FreeNetwork(Lists(PIPELINE), lambda *span: spans.append(span))

@@ -5,7 +5,7 @@ network is faster, so this bounds every replay from below. What a rank waits for
 the critical path leads through the ranks from the end to the beginning.
 
 A receive of whatever comes takes what the trace says it took. Of messages with the same sender, tag
-and communicator the first that is received is the first that was sent.
+and communicator the first receive that begins gets the first that was sent.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from deroute.trace.ops import (
     Compute,
     Exchange,
     Op,
-    Program,
     Receive,
     Send,
     Trace,
     Wait,
+    received,
 )
 
 #: Ranks that an error names.
@@ -85,10 +85,12 @@ _Key = tuple[int, ...]
 class _Rank:
     """A rank on its way."""
 
-    def __init__(self, number: int, program: Program, ranks: int) -> None:
-        self.number, self.program = number, program
+    def __init__(self, number: int, trace: Trace) -> None:
+        self.number, self.program = number, trace.program(number)
+        #: What receives of whatever comes get that are not waited for.
+        self.received = received(trace, number, _whatever)
         self.now, self.path = 0, Segment(number, 0, None)
-        self.members: dict[int, tuple[int, ...] | range] = {WORLD: range(ranks)}
+        self.members: dict[int, tuple[int, ...] | range] = {WORLD: range(trace.ranks)}
         #: What requests wait for: nothing, a message whose key is known, a receive, a collective.
         self.begun: dict[int, _Key | Receive | None] = {}
         self.sequence: dict[int, int] = defaultdict(int)
@@ -109,7 +111,7 @@ class FreeNetwork:
     def __init__(self, trace: Trace, busy: Callable[[int, int, int], None] | None = None) -> None:
         """`busy` is told of each computation: a rank, when it begins, and when it ends."""
         self._busy = busy
-        self._ranks = [_Rank(rank, trace.program(rank), trace.ranks) for rank in range(trace.ranks)]
+        self._ranks = [_Rank(rank, trace) for rank in range(trace.ranks)]
         self._sent: dict[_Key, int] = defaultdict(int)
         self._received: dict[_Key, int] = defaultdict(int)
         self._arrived: dict[_Key, Event] = {}
@@ -172,8 +174,8 @@ class FreeNetwork:
                 self._receive(rank, op.receive)
                 return sent
             case Wait():
-                for request, came in op.requests:
-                    self._end(rank, request, came)
+                for request, _ in op.requests:
+                    self._end(rank, request)
             case Collective():
                 return self._join(rank, op)
             case _:
@@ -190,12 +192,13 @@ class FreeNetwork:
         return key
 
     def _receive(self, rank: _Rank, op: Receive) -> None:
-        nobody = op.peer == NOBODY or (op.came is not None and op.came.source == NOBODY)
+        came = next(rank.received) if op.request is not None and _whatever(op) else op.came
+        nobody = op.peer == NOBODY or (came is not None and came.source == NOBODY)
         if op.request is None:
             if not nobody:
-                rank.needs.append(self._key(rank, op, op.came))
-        elif nobody or ANY not in (op.peer, op.tag):
-            rank.begun[op.request] = None if nobody else self._key(rank, op, None)
+                rank.needs.append(self._key(rank, op, came))
+        elif nobody or came is not None or not _whatever(op):
+            rank.begun[op.request] = None if nobody else self._key(rank, op, came)
         else:
             rank.begun[op.request] = op
 
@@ -210,12 +213,11 @@ class FreeNetwork:
         self._received[channel] += 1
         return (*channel, self._received[channel] - 1)
 
-    def _end(self, rank: _Rank, request: int, came: Came | None) -> None:
+    def _end(self, rank: _Rank, request: int) -> None:
         needed = rank.begun.pop(request, None)
         if isinstance(needed, Receive):
-            if came is None or came.source != NOBODY:
-                rank.needs.append(self._key(rank, needed, came))
-        elif needed is not None:
+            needed = self._key(rank, needed, None)
+        if needed is not None:
             rank.needs.append(needed)
 
     def _join(self, rank: _Rank, op: Collective) -> list[_Key]:
@@ -271,6 +273,10 @@ class FreeNetwork:
         if len(stuck) > _NAMED:
             problems.append(Problem(f"and {len(stuck) - _NAMED} more ranks wait"))
         return InputError(problems)
+
+
+def _whatever(op: Receive) -> bool:
+    return ANY in (op.peer, op.tag)
 
 
 def _call(op: Op | None) -> str:

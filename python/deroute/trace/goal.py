@@ -29,6 +29,7 @@ from deroute.trace.ops import (
     Send,
     Trace,
     Wait,
+    received,
 )
 from deroute.trace.places import Place, lines, ranks, refuse
 
@@ -226,21 +227,6 @@ def _listed_sizes(trace: Trace) -> _Sizes:
     return found
 
 
-def _received(program: Program) -> Iterator[Came | None]:
-    """What the receives that are not waited for get, in the order in which they begin."""
-    found: list[Came | None] = []
-    places: dict[int, int] = {}
-    for op in program:
-        if isinstance(op, Receive) and op.request is not None:
-            places[op.request] = len(found)
-            found.append(None)
-        elif isinstance(op, Wait):
-            for request, came in op.requests:
-                if request in places:
-                    found[places.pop(request)] = came
-    return iter(found)
-
-
 class _Writer:
     """Writes one rank."""
 
@@ -248,7 +234,7 @@ class _Writer:
         self, trace: Trace, rank: int, channels: _Channels, lists: _Sizes, out: TextIO
     ) -> None:
         self.rank, self.channels, self.lists, self.out = rank, channels, lists, out
-        self.received = _received(trace.program(rank))
+        self.received = received(trace, rank, lambda _: True)
         self.members: dict[int, Sequence[int]] = {WORLD: range(trace.ranks)}
         self.numbers: dict[int, int] = defaultdict(int)
         #: The label that ends each request.
