@@ -170,6 +170,16 @@ def test_a_receive_of_whatever_comes_has_its_turn_when_it_begins() -> None:
     assert run.ends_ns == [900, 900]
 
 
+@pytest.mark.parametrize("kind", ["scan", "exscan"])
+def test_members_of_a_scan_wait_for_those_before_them(kind: str) -> None:
+    group: Op = Communicator(7, (2, 0, 1))
+    scan: Op = Collective(kind, 7, bytes=(8,))
+    run = FreeNetwork(Lists([[group, Compute(ns), scan] for ns in (50, 70, 20)])).run()
+    assert run.ends_ns == [50, 70, 20]
+    run = FreeNetwork(Lists([[group, Compute(ns), scan] for ns in (50, 10, 20)])).run()
+    assert run.ends_ns == [50, 50, 20]
+
+
 def test_a_timeline_has_all_that_is_computed() -> None:
     spans = []
     free = FreeNetwork(Lists(PIPELINE), lambda *span: spans.append(span))

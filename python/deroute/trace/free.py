@@ -11,7 +11,7 @@ and communicator the first receive that begins gets the first that was sent.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -35,9 +35,11 @@ from deroute.trace.ops import (
 
 #: Ranks that an error names.
 _NAMED = 4
-#: Collectives whose members wait for the root alone, and those whose root waits alone.
+#: Collectives whose members wait for the root alone, those whose root waits alone, and those whose
+#: members wait for the ones before them.
 _FROM_ROOT = ("bcast", "scatter", "scatterv")
 _TO_ROOT = ("reduce", "gather", "gatherv")
+_IN_ORDER = ("scan", "exscan")
 
 
 class Segment(NamedTuple):
@@ -74,8 +76,19 @@ class _Gathering:
     arrived: dict[int, Event] = field(default_factory=dict)
     #: The last of all members.
     last: Event | None = None
+    #: The last of the first member, of the first two, and so on as far as all of these have come.
+    first: list[Event] = field(default_factory=list)
     #: Members that have gone on.
     passed: int = 0
+
+    def up_to(self, members: Sequence[int], place: int) -> Event | None:
+        """The last of the members up to a place, if all of these have come."""
+        while len(self.first) <= place and members[len(self.first)] in self.arrived:
+            last = self.arrived[members[len(self.first)]]
+            if self.first and self.first[-1].ns >= last.ns:
+                last = self.first[-1]
+            self.first.append(last)
+        return self.first[place] if place < len(self.first) else None
 
 
 #: What a rank can wait for: the message of a number on a channel, or a collective.
@@ -252,6 +265,8 @@ class FreeNetwork:
             event = here.arrived.get(here.root)
         elif here.kind in _TO_ROOT and rank.number != here.root:
             event = here.arrived[rank.number]
+        elif here.kind in _IN_ORDER:
+            event = here.up_to(members, members.index(rank.number))
         else:
             event = here.last if whole else None
         if event is not None:
