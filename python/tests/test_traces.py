@@ -57,6 +57,8 @@ PIPELINE: list[list[Op]] = [
     ],
 ]
 
+SUM: Op = Collective("allreduce", 9, bytes=(8,))
+
 
 def trace(*arguments: object) -> Result:
     return CliRunner().invoke(app, ["trace", *map(str, arguments)])
@@ -164,20 +166,33 @@ def test_a_wait_ends_with_the_message_and_no_earlier() -> None:
 
 def test_a_receive_of_whatever_comes_has_its_turn_when_it_begins() -> None:
     came, late = Came(1, 5, 8), Compute(900)
-    wanted = [Receive(-1, 8, 5, request=0), Receive(1, 8, 5, request=1)]
-    waits = [Wait(((0, came),)), late, Wait(((1, came),))]
-    run = FreeNetwork(Lists([[*wanted, *waits], [Send(0, 8, 5), late, Send(0, 8, 5)]])).run()
-    assert run.ends_ns == [900, 900]
+    wanted: list[Op] = [Receive(-1, 8, 5, request=0), Receive(1, 8, 5, request=1)]
+    waits: list[Op] = [Wait(((0, came),)), late, Wait(((1, came),))]
+    sends: list[Op] = [Send(0, 8, 5), late, Send(0, 8, 5)]
+    assert FreeNetwork(Lists([wanted + waits, sends])).run().ends_ns == [900, 900]
 
 
 @pytest.mark.parametrize("kind", ["scan", "exscan"])
 def test_members_of_a_scan_wait_for_those_before_them(kind: str) -> None:
     group: Op = Communicator(7, (2, 0, 1))
     scan: Op = Collective(kind, 7, bytes=(8,))
-    run = FreeNetwork(Lists([[group, Compute(ns), scan] for ns in (50, 70, 20)])).run()
-    assert run.ends_ns == [50, 70, 20]
-    run = FreeNetwork(Lists([[group, Compute(ns), scan] for ns in (50, 10, 20)])).run()
-    assert run.ends_ns == [50, 50, 20]
+    for busy, ends in (((50, 70, 20), [50, 70, 20]), ((50, 10, 20), [50, 50, 20])):
+        programs: list[list[Op]] = [[group, Compute(ns), scan] for ns in busy]
+        assert FreeNetwork(Lists(programs)).run().ends_ns == ends
+
+
+#: A number for disjoint communicators, and for two after each other that share a rank.
+SAME_NUMBER: list[list[Op]] = [
+    [Communicator(9, (0, 1)), SUM, Free(9), Communicator(9, (0, 3)), Compute(8), SUM],
+    [Communicator(9, (0, 1)), SUM],
+    [Communicator(9, (2,)), SUM, Compute(30)],
+    [Communicator(9, (0, 3)), SUM],
+]
+
+
+def test_communicators_with_one_number_are_told_apart_by_their_members() -> None:
+    assert FreeNetwork(Lists(SAME_NUMBER)).run().ends_ns == [8, 0, 30, 8]
+    assert summary(Lists(SAME_NUMBER)).communicators == 4
 
 
 def test_a_timeline_has_all_that_is_computed() -> None:

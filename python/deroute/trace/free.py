@@ -103,7 +103,8 @@ class _Rank:
         #: What receives of whatever comes get that are not waited for.
         self.received = received(trace, number, _whatever)
         self.now, self.path = 0, Segment(number, 0, None)
-        self.members: dict[int, tuple[int, ...] | range] = {WORLD: range(trace.ranks)}
+        #: Numbers of the communicators that it knows, by what it calls them.
+        self.comms = {WORLD: WORLD}
         #: What requests wait for: nothing, a message whose key is known, a receive, a collective.
         self.begun: dict[int, _Key | Receive | None] = {}
         self.sequence: dict[int, int] = defaultdict(int)
@@ -125,6 +126,9 @@ class FreeNetwork:
         """`busy` is told of each computation: a rank, when it begins, and when it ends."""
         self._busy = busy
         self._ranks = [_Rank(rank, trace) for rank in range(trace.ranks)]
+        #: Communicators by their numbers here: other members make it another one.
+        self._comms = [Communicator(WORLD, tuple(range(trace.ranks)))]
+        self._numbers = {self._comms[WORLD]: WORLD}
         self._sent: dict[_Key, int] = defaultdict(int)
         self._received: dict[_Key, int] = defaultdict(int)
         self._arrived: dict[_Key, Event] = {}
@@ -177,7 +181,7 @@ class FreeNetwork:
                     self._busy(rank.number, rank.now, rank.now + op.ns)
                 rank.now += op.ns
             case Communicator():
-                rank.members[op.comm] = op.members
+                rank.comms[op.comm] = self._number(op)
             case Send() if op.peer != NOBODY:
                 return [self._send(rank, op)]
             case Receive():
@@ -194,6 +198,12 @@ class FreeNetwork:
             case _:
                 pass
         return []
+
+    def _number(self, comm: Communicator) -> int:
+        if comm not in self._numbers:
+            self._numbers[comm] = len(self._comms)
+            self._comms.append(comm)
+        return self._numbers[comm]
 
     def _send(self, rank: _Rank, op: Send) -> _Key:
         channel = (rank.number, op.peer, op.tag, op.comm)
@@ -234,8 +244,9 @@ class FreeNetwork:
             rank.needs.append(needed)
 
     def _join(self, rank: _Rank, op: Collective) -> list[_Key]:
-        key = (op.comm, rank.sequence[op.comm])
-        rank.sequence[op.comm] += 1
+        comm = rank.comms[op.comm]
+        key = (comm, rank.sequence[comm])
+        rank.sequence[comm] += 1
         here = self._gathering.setdefault(key, _Gathering(op.kind, op.root))
         if (here.kind, here.root) != (op.kind, op.root):
             first = min(here.arrived)
@@ -258,7 +269,7 @@ class FreeNetwork:
         if len(key) > 2:
             return self._arrived.pop(key, None)
         here = self._gathering[key]
-        members = rank.members[key[0]]
+        members = self._comms[key[0]].members
         whole = len(here.arrived) == len(members)
         event: Event | None
         if here.kind in _FROM_ROOT and here.root is not None:
@@ -279,7 +290,8 @@ class FreeNetwork:
         stuck = [rank for rank in self._ranks if rank.needs]
         problems = [
             Problem(
-                f"rank {rank.number} waits in {_call(rank.doing)} for {_wanted(rank.needs[0])}",
+                f"rank {rank.number} waits in {_call(rank.doing)} for "
+                f"{self._wanted(rank.needs[0])}",
                 file=rank.program.file,
                 line=rank.program.line,
             )
@@ -288,6 +300,12 @@ class FreeNetwork:
         if len(stuck) > _NAMED:
             problems.append(Problem(f"and {len(stuck) - _NAMED} more ranks wait"))
         return InputError(problems)
+
+    def _wanted(self, key: _Key) -> str:
+        if len(key) > 2:
+            source, _, tag, comm, number = key
+            return f"message {number + 1} of rank {source} with tag {tag} in communicator {comm}"
+        return f"the other members of communicator {self._comms[key[0]].comm}"
 
 
 def _whatever(op: Receive) -> bool:
@@ -305,10 +323,3 @@ def _call(op: Op | None) -> str:
             return "sendrecv"
         case _:
             return "recv"
-
-
-def _wanted(key: _Key) -> str:
-    if len(key) > 2:
-        source, _, tag, comm, number = key
-        return f"message {number + 1} of rank {source} with tag {tag} in communicator {comm}"
-    return f"the other members of communicator {key[0]}"
