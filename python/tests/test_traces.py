@@ -190,9 +190,13 @@ SAME_NUMBER: list[list[Op]] = [
 ]
 
 
-def test_communicators_with_one_number_are_told_apart_by_their_members() -> None:
+def test_communicators_with_one_number_are_told_apart_by_their_members(tmp_path: Path) -> None:
     assert FreeNetwork(Lists(SAME_NUMBER)).run().ends_ns == [8, 0, 30, 8]
     assert summary(Lists(SAME_NUMBER)).communicators == 4
+    writing.write(Lists(SAME_NUMBER), tmp_path / "same")
+    assert trace("convert", tmp_path / "same", "--to", tmp_path / "same.goal").exit_code == 0
+    found = json.loads(trace("info", tmp_path / "same.goal", "--json").stdout)
+    assert (found["messages"], found["unmatched"]) == (4, [])
 
 
 def test_a_timeline_has_all_that_is_computed() -> None:

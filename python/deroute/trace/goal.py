@@ -180,7 +180,7 @@ class _Channels:
 
     def __init__(self) -> None:
         self._messages: dict[tuple[int, int], int] = {}
-        self._comms: dict[int, int] = {}
+        self._comms: dict[Communicator, int] = {}
 
     def message(self, comm: int, tag: int) -> int:
         """Tag of messages: their own in the world, if it is small."""
@@ -189,7 +189,7 @@ class _Channels:
         count = _COLLECTIVES // 2 + len(self._messages)
         return self._messages.setdefault((comm, tag), count)
 
-    def collective(self, comm: int, number: int) -> int:
+    def collective(self, comm: Communicator, number: int) -> int:
         """Tag of a collective."""
         index = self._comms.setdefault(comm, len(self._comms))
         return _COLLECTIVES + 256 * index + number % 256
@@ -211,19 +211,28 @@ def write(trace: Trace, out: TextIO, notes: Iterable[str] = ()) -> None:
 
 
 #: Bytes of the members of collectives where they differ, by communicator, number and rank.
-_Sizes = dict[tuple[int, int], dict[int, tuple[int, ...]]]
+_Sizes = dict[tuple[Communicator, int], dict[int, tuple[int, ...]]]
+
+
+def _world(trace: Trace) -> dict[int, Communicator]:
+    """What every rank knows from the beginning."""
+    return {WORLD: Communicator(WORLD, tuple(range(trace.ranks)))}
 
 
 def _listed_sizes(trace: Trace) -> _Sizes:
     """What others send or have, where a member cannot know it from its own line."""
     found: _Sizes = defaultdict(dict)
     for rank in range(trace.ranks):
-        numbers: dict[int, int] = defaultdict(int)
+        comms = _world(trace)
+        numbers: dict[Communicator, int] = defaultdict(int)
         for op in trace.program(rank):
-            if isinstance(op, Collective):
-                numbers[op.comm] += 1
+            if isinstance(op, Communicator):
+                comms[op.comm] = op
+            elif isinstance(op, Collective):
+                comm = comms[op.comm]
+                numbers[comm] += 1
                 if op.kind in ("alltoallv", "gatherv", "scatterv"):
-                    found[op.comm, numbers[op.comm]][rank] = op.bytes
+                    found[comm, numbers[comm]][rank] = op.bytes
     return found
 
 
@@ -235,8 +244,9 @@ class _Writer:
     ) -> None:
         self.rank, self.channels, self.lists, self.out = rank, channels, lists, out
         self.received = received(trace, rank, lambda _: True)
-        self.members: dict[int, Sequence[int]] = {WORLD: range(trace.ranks)}
-        self.numbers: dict[int, int] = defaultdict(int)
+        #: By what the rank calls them: other members make it another one.
+        self.comms = _world(trace)
+        self.numbers: dict[Communicator, int] = defaultdict(int)
         #: The label that ends each request.
         self.begun: dict[int, str] = {}
         self.count = 0
@@ -249,7 +259,7 @@ class _Writer:
             case Compute():
                 self.last = self._node(f"calc {op.ns}", [self.last])
             case Communicator():
-                self.members[op.comm] = op.members
+                self.comms[op.comm] = op
             case Send():
                 self._end(self._send(op), op.request)
             case Receive():
@@ -304,11 +314,12 @@ class _Writer:
         return self._node(f"recv {size}b from {source} tag {tag}", [self.last])
 
     def _collective(self, op: Collective, program: Program) -> None:
-        members = self.members[op.comm]
-        self.numbers[op.comm] += 1
-        number = self.numbers[op.comm]
-        tag = self.channels.collective(op.comm, number)
-        own = self.lists.get((op.comm, number), {})
+        comm = self.comms[op.comm]
+        members = comm.members
+        self.numbers[comm] += 1
+        number = self.numbers[comm]
+        tag = self.channels.collective(comm, number)
+        own = self.lists.get((comm, number), {})
         sizes = [own.get(member, op.bytes) for member in members]
         if any(len(size) != len(op.bytes) for size in sizes):
             refuse(f"{op.kind}: members have sizes that differ", program.file, program.line)
