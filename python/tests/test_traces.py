@@ -229,6 +229,8 @@ def test_goal_has_collectives_as_rounds_of_messages(pipeline: Path, tmp_path: Pa
     text = file.read_text()
     assert text.startswith("num_ranks 3\n\nrank 0 {\nl1: calc 500\nl2: send 1000b to 1 tag 7\n")
     assert "l2 requires l1\n" in text
+    # Rounds go on while a rank computes.
+    assert "calc 0 cpu 2\n" in text
     # Three ranks: the third is folded into the first, the others exchange, the third is told.
     found = json.loads(trace("info", file, "--json").stdout)
     assert found["messages"] == 2 + 4

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 
 from deroute.trace import rounds, wire
+from deroute.trace.goal import NOTHING
 from deroute.trace.ops import (
     ROOTED,
     WORLD,
@@ -51,8 +52,6 @@ _KINDS = (
 #: Fields of attributes: zigzag numbers, and others whose eight or four bytes are no decimals.
 _ZIGZAG, _WHOLE = (15, 17), (19, 21, 23, 25)
 _COLLECTIVES = 1 << 24
-#: What takes no time waits for no processor: it has one of its own in GOAL.
-_NOTHING = "calc 0 cpu 2"
 
 
 @dataclass
@@ -309,7 +308,7 @@ def _write_rank(trace: ChakraTrace, rank: int, out: TextIO) -> None:
                 cpu = 1 if node.attributes.get("is_cpu_op") else 0
                 out.write(f"{label}: calc {done.ns} cpu {cpu}\n")
             case None:
-                out.write(f"{label}: {_NOTHING}\n")
+                out.write(f"{label}: {NOTHING}\n")
             case _:
                 raise TypeError(done)
     for number, need in edges:
@@ -340,6 +339,6 @@ def _write_rounds(
             out.write(f"{made[-1]}: {way} {size}b {link} {members[peer]} tag {tag}\n")
             out.writelines(f"{made[-1]} requires {need}\n" for need in before)
         begins, before = begins or made, made
-    out.write(f"{label}: {_NOTHING}\n")
+    out.write(f"{label}: {NOTHING}\n")
     out.writelines(f"{label} requires {need}\n" for need in before)
     return begins or [label]

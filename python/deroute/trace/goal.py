@@ -34,6 +34,8 @@ from deroute.trace.ops import (
 from deroute.trace.places import Place, lines, ranks, refuse
 
 NAME = "goal"
+#: What takes no time waits for no processor: it has one of its own.
+NOTHING = "calc 0 cpu 2"
 _HEAD = re.compile(r"num_ranks (\d{1,18})")
 _BLOCK = re.compile(r"rank (\d{1,7}) \{")
 _LABEL = "[a-zA-Z][a-zA-Z0-9_]*"
@@ -288,7 +290,7 @@ class _Writer:
     def _join(self, ends: Sequence[str]) -> str | None:
         """What ends when all of these have."""
         needs = [self.last, *ends]
-        return self._node("calc 0", needs) if ends else self.last
+        return self._node(NOTHING, needs) if ends else self.last
 
     def _end(self, label: str | None, request: int | None) -> None:
         if label is None:
