@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and values of TOML in them."""
+"""Files and folders that appear whole or not at all, and values of TOML in them."""
 
 from __future__ import annotations
 
@@ -33,22 +33,27 @@ def whole(file: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def together(folder: Path) -> Iterator[Path]:
-    """A folder to write files in, which are in `folder` when all of them are complete."""
-    draft = draft_of(folder / "files")
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """A folder to write files in, which are in `folder` when all of them are complete.
+
+    If anything goes wrong nothing of them stays, nor the folder, if it was not there.
+    """
+    draft, new = draft_of(folder / "files"), not folder.exists()
     shutil.rmtree(draft, ignore_errors=True)
-    folder.mkdir(parents=True, exist_ok=True)
     try:
-        draft.mkdir()
+        draft.mkdir(parents=True)
         yield draft
         for file in sorted(draft.iterdir()):
             file.replace(folder / file.name)
     except OSError as error:
-        if error.filename is None or not Path(error.filename).is_relative_to(draft):
+        if error.errno is None or not str(error.filename or draft).startswith(str(draft)):
             raise
         raise OSError(error.errno, error.strerror, str(folder)) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+        if new:
+            with suppress(OSError):
+                folder.rmdir()
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
+import deroute
 from conftest import ROOT
 from deroute.cli import app
 from deroute.errors import InputError
@@ -20,7 +21,7 @@ from deroute.trace.chakra import ChakraTrace
 from deroute.trace.ops import Collective, Communicator, Compute, Receive, Send
 from deroute.trace.places import Place
 
-COMPUTE, SEND, RECEIVE, COLLECTIVE = 4, 5, 6, 7
+NOTHING, LOAD, STORE, COMPUTE, SEND, RECEIVE, COLLECTIVE = range(1, 8)
 #: Fields of numbers in attributes: int32, int64, uint64, sint64.
 INT32, INT64, UINT64, SINT64 = 7, 9, 13, 17
 
@@ -115,7 +116,7 @@ def test_graphs_become_goal(stage: Path) -> None:
     result = trace("convert", stage, "--to", to, *options)
     assert result.exit_code == 0, result.output
     text = to.read_text()
-    assert "n5: calc 2000\nn2: send 24b to 1 tag 7\n" in text
+    assert "n5: calc 2000 cpu 0\nn2: send 24b to 1 tag 7\n" in text
     assert "n2 requires n5\n" in text
     # The last rank's all-reduce stands before the computation that it needs.
     assert "n0m1 requires n1\n" in text.partition("rank 2")[2]
@@ -126,6 +127,66 @@ def test_graphs_become_goal(stage: Path) -> None:
     assert (
         "graphs become graphs" in trace("convert", stage, "--to", "x", "--into", "mpi-trace").output
     )
+
+
+def ends(file: Path) -> int:
+    """Nanoseconds that a job takes which replays a trace."""
+    spec = {
+        "units": {"cycle": "1 ns", "phit": "1 B"},
+        "network": {
+            "topology": {"crossbar": {"hosts": 3}},
+            "nic": {"injection_queue": "64 KB"},
+            "switch": {"output_queued": {"pipeline": "1000 ns"}},
+        },
+        "routing": {"minimal": {}},
+        "workload": {
+            "packet_size": "1000 B",
+            "limit": "1 s",
+            "jobs": [{"name": "job", "trace": {"file": str(file)}}],
+        },
+    }
+    workload = deroute.simulate(spec).workload
+    assert workload is not None
+    return workload.makespan
+
+
+def test_a_graph_takes_as_long_in_goal(tmp_path: Path) -> None:
+    """Memory takes time, and nobody waits for a processor but what runs on it."""
+    on_cpu, folder, to = attribute("is_cpu_op", 1), tmp_path / "graph", tmp_path / "graph.goal"
+    reduce = (attribute("comm_type", 1), attribute("comm_size", 500), attribute("root", 2))
+    nodes = [
+        node(1, LOAD, [], on_cpu, us=30),
+        node(2, COMPUTE, [], us=40),
+        node(3, STORE, [1], on_cpu, us=20),
+        node(4, NOTHING, [1]),
+        node(5, COLLECTIVE, [4], *reduce),
+        node(6, COMPUTE, [5], on_cpu, us=9),
+    ]
+    folder.mkdir()
+    for rank in range(3):
+        (folder / f"step.{rank}.et").write_bytes(HEAD + b"".join(nodes))
+    assert trace("convert", folder, "--to", to).exit_code == 0
+    text = to.read_text()
+    assert "n1: calc 30000 cpu 1\nn2: calc 40000 cpu 0\nn3: calc 20000 cpu 1\n" in text
+    # The root sends nothing.
+    assert " send " not in text.partition("rank 2")[2]
+    assert ends(folder) == ends(to) == 59_000
+
+
+def test_a_rank_with_an_empty_file_does_nothing(tmp_path: Path) -> None:
+    (tmp_path / "step.0.et").write_bytes(HEAD + node(1, COMPUTE, [], us=5))
+    (tmp_path / "step.1.et").write_bytes(b"")
+    result = trace("info", tmp_path, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["compute_ns"] == {"least": 0, "mean": 2500, "most": 5000}
+
+
+def test_a_root_is_a_member(stage: Path) -> None:
+    size, named = attribute("comm_size", 8), attribute("pg_name", "1")
+    bcast = (attribute("comm_type", 5), size, named, attribute("root", 0))
+    (stage / "step.1.et").write_bytes(HEAD + node(1, COLLECTIVE, [], *bcast))
+    result = trace("info", stage, "--groups", stage / "groups.json")
+    assert "node 1: root 0 is not in the group" in result.output
 
 
 @pytest.mark.parametrize(
@@ -162,6 +223,33 @@ def test_operations_take_a_time_that_is_known(stage: Path) -> None:
     assert "1 computations only count operations" in result.stderr
 
 
+def test_info_takes_operations_and_groups(stage: Path) -> None:
+    result = trace("info", stage, "--json", "--flops", "1e9", "--groups", stage / "groups.json")
+    assert result.exit_code == 0, result.output
+    assert "only count operations" not in result.stderr
+    found = json.loads(result.stdout)
+    assert (found["communicators"], found["compute_ns"]["most"]) == (2, 3000)
+    assert found["compute_ns"]["mean"] == (2000 + 3000) / 3
+    assert "--flops: 0 is no number above 0" in trace("info", stage, "--flops", "0").output
+    for option in ("--flops", "--groups"):
+        refused = trace("info", MELT, option, "1")
+        assert refused.exit_code == 2
+        assert f"{option}: a trace of mpi-trace" in refused.output
+        assert "chakra" in refused.output
+
+
+def test_groups_are_in_a_file_of_their_own(stage: Path) -> None:
+    """Without it nobody knows who takes part: that need not be everybody."""
+    (stage / "step.0.et").write_bytes(HEAD)
+    to = stage / "step.goal"
+    for arguments in (("info", stage), ("convert", stage, "--to", to, "--flops", "1e9")):
+        result = trace(*arguments)
+        assert result.exit_code == 2, result.output
+        assert "step.1.et: byte " in result.output
+        assert "node 2: group '1': groups are in a file of their own: `--groups`" in result.output
+    assert not to.exists()
+
+
 def test_what_is_wrong_with_groups_and_needs_is_told(stage: Path) -> None:
     groups = stage / "groups.json"
     to = stage / "step.goal"
@@ -181,7 +269,8 @@ def test_what_is_wrong_with_groups_and_needs_is_told(stage: Path) -> None:
     assert "has nothing of rank 1 of 2" in trace("info", stage).output
 
 
-PYTORCH = ROOT / "crates/deroute/tests/data/traces/chakra/pytorch.0.et.gz"
+TRACES = ROOT / "crates/deroute/tests/data/traces"
+PYTORCH, MELT = TRACES / "chakra/pytorch.0.et.gz", TRACES / "mpi-trace/lammps-melt-16.tar.gz"
 
 
 def test_what_an_observer_of_pytorch_leaves_out(tmp_path: Path) -> None:

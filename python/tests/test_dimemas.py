@@ -87,6 +87,19 @@ def test_records_are_calls(tmp_path: Path) -> None:
     ]
 
 
+def test_an_all_to_all_says_one_block_or_all(tmp_path: Path) -> None:
+    """Extrae has one block as sent; as received one in old versions, all in new ones."""
+    sizes = ((8, 30, 30), (8, 30, 90), (9, 90, 90))
+    calls = [
+        f"10:{task}:0:{kind}:1:0:0:{sent}:{got}:0" for task in range(3) for kind, sent, got in sizes
+    ]
+    file = tmp_path / "three.dim"
+    file.write_text("\n".join([*RECORDS.splitlines()[:2], *calls]) + "\n")
+    _, opened = formats.open_trace(file)
+    one: Op = Collective("alltoall", bytes=(30,))
+    assert list(opened.program(2)) == [one, one, Collective("alltoallv", bytes=(30,) * 3)]
+
+
 def test_epoch_becomes_other_formats(tmp_path: Path) -> None:
     file = TRACES / "dim/epoch-4.dim.gz"
     found = info(file)

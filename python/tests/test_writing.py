@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import EXPERIMENT
-from deroute.writing import together, whole
+from deroute.writing import whole, whole_folder
 from test_cli import call
 from test_robust import SHELL, shell
 
@@ -115,11 +115,11 @@ def test_a_draft_is_not_named(tmp_path: Path) -> None:
 
 def test_a_folder_gets_all_files_or_none(tmp_path: Path) -> None:
     to = tmp_path / "to"
-    with together(to) as draft:
+    with whole_folder(to) as draft:
         (draft / "one").touch()
         assert not (to / "one").exists()
     assert [file.name for file in to.iterdir()] == ["one"]
-    with pytest.raises(OSError, match="No such file") as caught, together(to) as draft:
+    with pytest.raises(OSError, match="No such file") as caught, whole_folder(to) as draft:
         (draft / "nowhere" / "two").touch()
     assert caught.value.filename == str(to)
     assert [file.name for file in to.iterdir()] == ["one"]

@@ -14,7 +14,7 @@ from deroute.tables.compiler import Compiler
 from deroute.tables.fabric import Fabric
 from deroute.tables.rules import CONDITIONS, Condition, Rule, Table
 from deroute.wiring import HOST_PORT, UNUSED
-from deroute.writing import together
+from deroute.writing import whole_folder
 
 SCRIPT = "build.sh"
 
@@ -97,7 +97,7 @@ def write(
 ) -> list[Path]:
     """Write the flows of every switch, with `more` than its rules, and the script."""
     fabric = compiler.fabric
-    with together(folder) as draft:
+    with whole_folder(folder) as draft:
         lines = [_HEAD.format(count=fabric.routers)]
         for router in range(fabric.routers):
             lines += [_bridge(fabric, router), *_tables(compiler.table(router), draft, more)]

@@ -16,7 +16,7 @@ from deroute.tables.addresses import MAC_BITS
 from deroute.tables.compiler import Compiler
 from deroute.tables.openflow import bridge
 from deroute.tables.rules import Rule, Table
-from deroute.writing import together
+from deroute.writing import whole_folder
 
 TABLE = "ingress.forward"
 
@@ -60,7 +60,7 @@ def document(table: Table, ports: int) -> dict[str, Any]:
 def write(compiler: Compiler, folder: Path) -> list[Path]:
     """Write the entries of every switch."""
     written, ports = [], compiler.fabric.wiring.link_class.shape[1]
-    with together(folder) as draft:
+    with whole_folder(folder) as draft:
         for router in range(compiler.fabric.routers):
             name = f"{bridge(router)}.json"
             text = json.dumps(document(compiler.table(router), ports), indent=1)

@@ -24,7 +24,17 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 
 from deroute.trace import rounds, wire
-from deroute.trace.ops import WORLD, Collective, Communicator, Compute, Listed, Op, Program
+from deroute.trace.goal import NOTHING
+from deroute.trace.ops import (
+    ROOTED,
+    WORLD,
+    Collective,
+    Communicator,
+    Compute,
+    Listed,
+    Op,
+    Program,
+)
 from deroute.trace.ops import Receive as Wanted
 from deroute.trace.ops import Send as Sent
 from deroute.trace.places import Place, data, refuse
@@ -34,7 +44,7 @@ FILES = re.compile(r".*\.(\d{1,7})\.et(\.gz)?")
 #: Also those whose rank is not known.
 ENDS = re.compile(r".*\.et(\.gz)?")
 #: Kinds of nodes; the others do nothing here.
-_COMPUTE, _SEND, _RECEIVE, _COLLECTIVE = range(4, 8)
+_LOAD, _STORE, _COMPUTE, _SEND, _RECEIVE, _COLLECTIVE = range(2, 8)
 _KINDS = (
     *("allreduce", "reduce", "allgather", "gather", "scatter", "bcast", "alltoall"),
     *("reduce_scatter_block", "reduce_scatter_block", "barrier"),
@@ -119,7 +129,8 @@ class ChakraTrace:
         seen: set[int] = set()
         needs: Counter[int] = Counter()
         try:
-            size, at = wire.varint(content, at)
+            # A rank that does nothing may have an empty file.
+            size, at = wire.varint(content, at) if content else (0, 0)
             at += size
             while at < len(content):
                 place = at
@@ -162,7 +173,7 @@ class ChakraTrace:
 
         last = self.ranks - 1
         around = node.kind == _COLLECTIVE and "comm_type" not in node.attributes
-        if node.kind == _COMPUTE or around:
+        if node.kind in (_LOAD, _STORE, _COMPUTE) or around:
             yield Compute(1000 * node.duration_us or self._counted(rank, node, number("num_ops")))
         elif node.kind == _SEND:
             tag = number("comm_tag", _COLLECTIVES - 1)
@@ -187,16 +198,27 @@ class ChakraTrace:
     def _collective(self, rank: int, node: Node, size: int) -> Collective:
         kind = _KINDS[self._number(rank, node, "comm_type", len(_KINDS) - 1)]
         name = str(node.attributes.get("pg_name", ""))
-        if self.groups and name and name not in self.groups:
+        if name and not self.groups:
+            message = f"group {name!r}: groups are in a file of their own: `--groups` is missing"
+            self._refuse(rank, node, message)
+        if name and name not in self.groups:
             self._refuse(rank, node, f"there is no group {name!r}")
         comm = self.comm(name)
         members = self.members(comm)
         if rank not in members:
             self._refuse(rank, node, f"rank {rank} is not in group {name!r}")
-        root = members[0] if kind in ("reduce", "gather", "scatter", "bcast") else None
+        root = self._root(rank, node, members) if kind in ROOTED else None
         if kind in ("alltoall", "reduce_scatter_block", "gather", "scatter"):
             size = -(-size // len(members))
         return Collective(kind, comm, root, () if kind == "barrier" else (size,))
+
+    def _root(self, rank: int, node: Node, members: Sequence[int]) -> int:
+        if "root" not in node.attributes:
+            return members[0]
+        root = self._number(rank, node, "root", self.ranks - 1)
+        if root not in members:
+            self._refuse(rank, node, f"root {root} is not in the group")
+        return root
 
 
 def _node(content: bytes, place: int) -> Node:
@@ -272,7 +294,7 @@ def _write_rank(trace: ChakraTrace, rank: int, out: TextIO) -> None:
         label = f"n{node.number}"
         begins[node.number] = [label]
         edges += [(node.number, need) for need in node.needs]
-        done = next(trace.op(rank, node), Compute(0))
+        done = next(trace.op(rank, node), None)
         match done:
             case Sent():
                 out.write(f"{label}: send {done.bytes}b to {done.peer} tag {done.tag}\n")
@@ -283,7 +305,10 @@ def _write_rank(trace: ChakraTrace, rank: int, out: TextIO) -> None:
                 tag = _COLLECTIVES + 256 * done.comm + number % 256
                 begins[node.number] = _write_rounds(trace, rank, done, (label, tag), out)
             case Compute():
-                out.write(f"{label}: calc {done.ns}\n")
+                cpu = 1 if node.attributes.get("is_cpu_op") else 0
+                out.write(f"{label}: calc {done.ns} cpu {cpu}\n")
+            case None:
+                out.write(f"{label}: {NOTHING}\n")
             case _:
                 raise TypeError(done)
     for number, need in edges:
@@ -314,6 +339,6 @@ def _write_rounds(
             out.write(f"{made[-1]}: {way} {size}b {link} {members[peer]} tag {tag}\n")
             out.writelines(f"{made[-1]} requires {need}\n" for need in before)
         begins, before = begins or made, made
-    out.write(f"{label}: calc 0\n")
+    out.write(f"{label}: {NOTHING}\n")
     out.writelines(f"{label} requires {need}\n" for need in before)
     return begins or [label]

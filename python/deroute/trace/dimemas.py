@@ -189,9 +189,10 @@ class DimemasTrace:
             each = sent
         elif kind in ("scatter", "scatterv"):
             each = received
-        elif kind == "allgather":
+        elif kind in ("allgather", "alltoall"):
+            # One side may be all blocks together; Extrae has had both.
             each = min(sent, received)
-        elif kind in ("alltoall", "alltoallv", "reduce_scatter_block"):
+        elif kind in ("alltoallv", "reduce_scatter_block"):
             each //= len(members)
         sizes = {"barrier": (), "alltoallv": (each,) * len(members)}.get(kind, (each,))
         task, ops = self._tasks[rank], self._ops[rank]

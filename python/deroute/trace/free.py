@@ -5,13 +5,13 @@ network is faster, so this bounds every replay from below. What a rank waits for
 the critical path leads through the ranks from the end to the beginning.
 
 A receive of whatever comes takes what the trace says it took. Of messages with the same sender, tag
-and communicator the first that is received is the first that was sent.
+and communicator the first receive that begins gets the first that was sent.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -26,18 +26,20 @@ from deroute.trace.ops import (
     Compute,
     Exchange,
     Op,
-    Program,
     Receive,
     Send,
     Trace,
     Wait,
+    received,
 )
 
 #: Ranks that an error names.
 _NAMED = 4
-#: Collectives whose members wait for the root alone, and those whose root waits alone.
+#: Collectives whose members wait for the root alone, those whose root waits alone, and those whose
+#: members wait for the ones before them.
 _FROM_ROOT = ("bcast", "scatter", "scatterv")
 _TO_ROOT = ("reduce", "gather", "gatherv")
+_IN_ORDER = ("scan", "exscan")
 
 
 class Segment(NamedTuple):
@@ -74,8 +76,19 @@ class _Gathering:
     arrived: dict[int, Event] = field(default_factory=dict)
     #: The last of all members.
     last: Event | None = None
+    #: The last of the first member, of the first two, and so on as far as all of these have come.
+    first: list[Event] = field(default_factory=list)
     #: Members that have gone on.
     passed: int = 0
+
+    def up_to(self, members: Sequence[int], place: int) -> Event | None:
+        """The last of the members up to a place, if all of these have come."""
+        while len(self.first) <= place and members[len(self.first)] in self.arrived:
+            last = self.arrived[members[len(self.first)]]
+            if self.first and self.first[-1].ns >= last.ns:
+                last = self.first[-1]
+            self.first.append(last)
+        return self.first[place] if place < len(self.first) else None
 
 
 #: What a rank can wait for: the message of a number on a channel, or a collective.
@@ -85,10 +98,13 @@ _Key = tuple[int, ...]
 class _Rank:
     """A rank on its way."""
 
-    def __init__(self, number: int, program: Program, ranks: int) -> None:
-        self.number, self.program = number, program
+    def __init__(self, number: int, trace: Trace) -> None:
+        self.number, self.program = number, trace.program(number)
+        #: What receives of whatever comes get that are not waited for.
+        self.received = received(trace, number, _whatever)
         self.now, self.path = 0, Segment(number, 0, None)
-        self.members: dict[int, tuple[int, ...] | range] = {WORLD: range(ranks)}
+        #: Numbers of the communicators that it knows, by what it calls them.
+        self.comms = {WORLD: WORLD}
         #: What requests wait for: nothing, a message whose key is known, a receive, a collective.
         self.begun: dict[int, _Key | Receive | None] = {}
         self.sequence: dict[int, int] = defaultdict(int)
@@ -109,7 +125,10 @@ class FreeNetwork:
     def __init__(self, trace: Trace, busy: Callable[[int, int, int], None] | None = None) -> None:
         """`busy` is told of each computation: a rank, when it begins, and when it ends."""
         self._busy = busy
-        self._ranks = [_Rank(rank, trace.program(rank), trace.ranks) for rank in range(trace.ranks)]
+        self._ranks = [_Rank(rank, trace) for rank in range(trace.ranks)]
+        #: Communicators by their numbers here: other members make it another one.
+        self._comms = [Communicator(WORLD, tuple(range(trace.ranks)))]
+        self._numbers = {self._comms[WORLD]: WORLD}
         self._sent: dict[_Key, int] = defaultdict(int)
         self._received: dict[_Key, int] = defaultdict(int)
         self._arrived: dict[_Key, Event] = {}
@@ -162,7 +181,7 @@ class FreeNetwork:
                     self._busy(rank.number, rank.now, rank.now + op.ns)
                 rank.now += op.ns
             case Communicator():
-                rank.members[op.comm] = op.members
+                rank.comms[op.comm] = self._number(op)
             case Send() if op.peer != NOBODY:
                 return [self._send(rank, op)]
             case Receive():
@@ -172,13 +191,19 @@ class FreeNetwork:
                 self._receive(rank, op.receive)
                 return sent
             case Wait():
-                for request, came in op.requests:
-                    self._end(rank, request, came)
+                for request, _ in op.requests:
+                    self._end(rank, request)
             case Collective():
                 return self._join(rank, op)
             case _:
                 pass
         return []
+
+    def _number(self, comm: Communicator) -> int:
+        if comm not in self._numbers:
+            self._numbers[comm] = len(self._comms)
+            self._comms.append(comm)
+        return self._numbers[comm]
 
     def _send(self, rank: _Rank, op: Send) -> _Key:
         channel = (rank.number, op.peer, op.tag, op.comm)
@@ -190,12 +215,13 @@ class FreeNetwork:
         return key
 
     def _receive(self, rank: _Rank, op: Receive) -> None:
-        nobody = op.peer == NOBODY or (op.came is not None and op.came.source == NOBODY)
+        came = next(rank.received) if op.request is not None and _whatever(op) else op.came
+        nobody = op.peer == NOBODY or (came is not None and came.source == NOBODY)
         if op.request is None:
             if not nobody:
-                rank.needs.append(self._key(rank, op, op.came))
-        elif nobody or ANY not in (op.peer, op.tag):
-            rank.begun[op.request] = None if nobody else self._key(rank, op, None)
+                rank.needs.append(self._key(rank, op, came))
+        elif nobody or came is not None or not _whatever(op):
+            rank.begun[op.request] = None if nobody else self._key(rank, op, came)
         else:
             rank.begun[op.request] = op
 
@@ -210,17 +236,17 @@ class FreeNetwork:
         self._received[channel] += 1
         return (*channel, self._received[channel] - 1)
 
-    def _end(self, rank: _Rank, request: int, came: Came | None) -> None:
+    def _end(self, rank: _Rank, request: int) -> None:
         needed = rank.begun.pop(request, None)
         if isinstance(needed, Receive):
-            if came is None or came.source != NOBODY:
-                rank.needs.append(self._key(rank, needed, came))
-        elif needed is not None:
+            needed = self._key(rank, needed, None)
+        if needed is not None:
             rank.needs.append(needed)
 
     def _join(self, rank: _Rank, op: Collective) -> list[_Key]:
-        key = (op.comm, rank.sequence[op.comm])
-        rank.sequence[op.comm] += 1
+        comm = rank.comms[op.comm]
+        key = (comm, rank.sequence[comm])
+        rank.sequence[comm] += 1
         here = self._gathering.setdefault(key, _Gathering(op.kind, op.root))
         if (here.kind, here.root) != (op.kind, op.root):
             first = min(here.arrived)
@@ -243,13 +269,15 @@ class FreeNetwork:
         if len(key) > 2:
             return self._arrived.pop(key, None)
         here = self._gathering[key]
-        members = rank.members[key[0]]
+        members = self._comms[key[0]].members
         whole = len(here.arrived) == len(members)
         event: Event | None
         if here.kind in _FROM_ROOT and here.root is not None:
             event = here.arrived.get(here.root)
         elif here.kind in _TO_ROOT and rank.number != here.root:
             event = here.arrived[rank.number]
+        elif here.kind in _IN_ORDER:
+            event = here.up_to(members, members.index(rank.number))
         else:
             event = here.last if whole else None
         if event is not None:
@@ -262,7 +290,8 @@ class FreeNetwork:
         stuck = [rank for rank in self._ranks if rank.needs]
         problems = [
             Problem(
-                f"rank {rank.number} waits in {_call(rank.doing)} for {_wanted(rank.needs[0])}",
+                f"rank {rank.number} waits in {_call(rank.doing)} for "
+                f"{self._wanted(rank.needs[0])}",
                 file=rank.program.file,
                 line=rank.program.line,
             )
@@ -271,6 +300,16 @@ class FreeNetwork:
         if len(stuck) > _NAMED:
             problems.append(Problem(f"and {len(stuck) - _NAMED} more ranks wait"))
         return InputError(problems)
+
+    def _wanted(self, key: _Key) -> str:
+        if len(key) > 2:
+            source, _, tag, comm, number = key
+            return f"message {number + 1} of rank {source} with tag {tag} in communicator {comm}"
+        return f"the other members of communicator {self._comms[key[0]].comm}"
+
+
+def _whatever(op: Receive) -> bool:
+    return ANY in (op.peer, op.tag)
 
 
 def _call(op: Op | None) -> str:
@@ -284,10 +323,3 @@ def _call(op: Op | None) -> str:
             return "sendrecv"
         case _:
             return "recv"
-
-
-def _wanted(key: _Key) -> str:
-    if len(key) > 2:
-        source, _, tag, comm, number = key
-        return f"message {number + 1} of rank {source} with tag {tag} in communicator {comm}"
-    return f"the other members of communicator {key[0]}"

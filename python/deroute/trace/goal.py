@@ -29,10 +29,13 @@ from deroute.trace.ops import (
     Send,
     Trace,
     Wait,
+    received,
 )
 from deroute.trace.places import Place, lines, ranks, refuse
 
 NAME = "goal"
+#: What takes no time waits for no processor: it has one of its own.
+NOTHING = "calc 0 cpu 2"
 _HEAD = re.compile(r"num_ranks (\d{1,18})")
 _BLOCK = re.compile(r"rank (\d{1,7}) \{")
 _LABEL = "[a-zA-Z][a-zA-Z0-9_]*"
@@ -49,7 +52,7 @@ _COLLECTIVES = 1 << 24
 
 
 class GoalTrace:
-    """A GOAL file. The places of the ranks are found when it is opened, and nothing is kept."""
+    """A GOAL file, read as ranks are asked for; only blocks before their turn are kept."""
 
     def __init__(self, place: Place) -> None:
         (self._file,) = place.files()
@@ -58,8 +61,9 @@ class GoalTrace:
         if found is None:
             refuse("does not begin with `num_ranks N`", self._file, 1)
         self._ranks = ranks(found[1], self._file, 1)
-        self._all: Iterator[tuple[int, int, Op]] = iter(())
-        self._next: tuple[int, int, Op] | None = None
+        self._blocks: Iterator[tuple[int, Iterator[Op]]] = iter(())
+        #: Statements of ranks that have not been asked for so far.
+        self._kept: dict[int, list[Op]] = {}
 
     @property
     def ranks(self) -> int:
@@ -69,36 +73,51 @@ class GoalTrace:
     def program(self, rank: int) -> Program:
         """The statements of a rank. Ranks that are asked for in order are read in one go."""
         if rank == 0:
-            self._all = self._read()
-            self._next = next(self._all, None)
+            self._blocks, self._kept = self._read(), {}
         return _Block(self._block(rank), self._file)
 
     def _block(self, rank: int) -> Iterator[Op]:
-        while self._next is not None and self._next[0] <= rank:
-            if self._next[0] == rank:
-                yield self._next[2]
-            self._next = next(self._all, None)
+        # The last rank reads to the end of the file, to find what is wrong there.
+        last = rank + 1 == self._ranks
+        kept = self._kept.pop(rank, None)
+        yield from kept or ()
+        if kept is not None and not last:
+            return
+        for found, ops in self._blocks:
+            if found != rank:
+                self._kept[found] = list(ops)
+                continue
+            yield from ops
+            if not last:
+                return
 
-    def _read(self) -> Iterator[tuple[int, int, Op]]:
-        """Rank, line and operation, for the whole file."""
-        rank: int | None = None
-        last = -1
+    def _read(self) -> Iterator[tuple[int, Iterator[Op]]]:
+        """Ranks and what they do, in the order of the file."""
+        begun: set[int] = set()
+        statements = _statements(self._file)
+        for line, text in statements:
+            found = _BLOCK.fullmatch(text)
+            if found is None and _HEAD.fullmatch(text):
+                continue
+            if found is None or int(found[1]) >= self._ranks:
+                message = f"{text!r} begins no block of a rank below {self._ranks}"
+                refuse(message, self._file, line)
+            rank = int(found[1])
+            if rank in begun:
+                refuse(f"there is a block of rank {rank} already", self._file, line)
+            begun.add(rank)
+            yield rank, self._ops(rank, statements)
+
+    def _ops(self, rank: int, statements: Iterator[tuple[int, str]]) -> Iterator[Op]:
+        """What stands in a block, to its end."""
         labels: set[str] = set()
-        for line, text in _statements(self._file):
-            if rank is None:
-                found = _BLOCK.fullmatch(text)
-                if found is not None and last < int(found[1]) < self._ranks:
-                    rank, labels = int(found[1]), set()
-                elif line > 1 and not _HEAD.fullmatch(text):
-                    refuse(f"{text!r} begins no block of a rank, in order", self._file, line)
-            elif text == "}":
-                last, rank = rank, None
-            else:
-                op = self._statement(text, labels, line)
-                if op is not None:
-                    yield rank, line, op
-        if rank is not None:
-            refuse(f"the file ends within rank {rank}", self._file)
+        for line, text in statements:
+            if text == "}":
+                return
+            op = self._statement(text, labels, line)
+            if op is not None:
+                yield op
+        refuse(f"the file ends within rank {rank}", self._file)
 
     def _statement(self, text: str, labels: set[str], line: int) -> Op | None:
         edge = _EDGE.fullmatch(text)
@@ -163,7 +182,7 @@ class _Channels:
 
     def __init__(self) -> None:
         self._messages: dict[tuple[int, int], int] = {}
-        self._comms: dict[int, int] = {}
+        self._comms: dict[Communicator, int] = {}
 
     def message(self, comm: int, tag: int) -> int:
         """Tag of messages: their own in the world, if it is small."""
@@ -172,7 +191,7 @@ class _Channels:
         count = _COLLECTIVES // 2 + len(self._messages)
         return self._messages.setdefault((comm, tag), count)
 
-    def collective(self, comm: int, number: int) -> int:
+    def collective(self, comm: Communicator, number: int) -> int:
         """Tag of a collective."""
         index = self._comms.setdefault(comm, len(self._comms))
         return _COLLECTIVES + 256 * index + number % 256
@@ -194,35 +213,29 @@ def write(trace: Trace, out: TextIO, notes: Iterable[str] = ()) -> None:
 
 
 #: Bytes of the members of collectives where they differ, by communicator, number and rank.
-_Sizes = dict[tuple[int, int], dict[int, tuple[int, ...]]]
+_Sizes = dict[tuple[Communicator, int], dict[int, tuple[int, ...]]]
+
+
+def _world(trace: Trace) -> dict[int, Communicator]:
+    """What every rank knows from the beginning."""
+    return {WORLD: Communicator(WORLD, tuple(range(trace.ranks)))}
 
 
 def _listed_sizes(trace: Trace) -> _Sizes:
     """What others send or have, where a member cannot know it from its own line."""
     found: _Sizes = defaultdict(dict)
     for rank in range(trace.ranks):
-        numbers: dict[int, int] = defaultdict(int)
+        comms = _world(trace)
+        numbers: dict[Communicator, int] = defaultdict(int)
         for op in trace.program(rank):
-            if isinstance(op, Collective):
-                numbers[op.comm] += 1
+            if isinstance(op, Communicator):
+                comms[op.comm] = op
+            elif isinstance(op, Collective):
+                comm = comms[op.comm]
+                numbers[comm] += 1
                 if op.kind in ("alltoallv", "gatherv", "scatterv"):
-                    found[op.comm, numbers[op.comm]][rank] = op.bytes
+                    found[comm, numbers[comm]][rank] = op.bytes
     return found
-
-
-def _received(program: Program) -> Iterator[Came | None]:
-    """What the receives that are not waited for get, in the order in which they begin."""
-    found: list[Came | None] = []
-    places: dict[int, int] = {}
-    for op in program:
-        if isinstance(op, Receive) and op.request is not None:
-            places[op.request] = len(found)
-            found.append(None)
-        elif isinstance(op, Wait):
-            for request, came in op.requests:
-                if request in places:
-                    found[places.pop(request)] = came
-    return iter(found)
 
 
 class _Writer:
@@ -232,9 +245,10 @@ class _Writer:
         self, trace: Trace, rank: int, channels: _Channels, lists: _Sizes, out: TextIO
     ) -> None:
         self.rank, self.channels, self.lists, self.out = rank, channels, lists, out
-        self.received = _received(trace.program(rank))
-        self.members: dict[int, Sequence[int]] = {WORLD: range(trace.ranks)}
-        self.numbers: dict[int, int] = defaultdict(int)
+        self.received = received(trace, rank, lambda _: True)
+        #: By what the rank calls them: other members make it another one.
+        self.comms = _world(trace)
+        self.numbers: dict[Communicator, int] = defaultdict(int)
         #: The label that ends each request.
         self.begun: dict[int, str] = {}
         self.count = 0
@@ -247,7 +261,7 @@ class _Writer:
             case Compute():
                 self.last = self._node(f"calc {op.ns}", [self.last])
             case Communicator():
-                self.members[op.comm] = op.members
+                self.comms[op.comm] = op
             case Send():
                 self._end(self._send(op), op.request)
             case Receive():
@@ -276,7 +290,7 @@ class _Writer:
     def _join(self, ends: Sequence[str]) -> str | None:
         """What ends when all of these have."""
         needs = [self.last, *ends]
-        return self._node("calc 0", needs) if ends else self.last
+        return self._node(NOTHING, needs) if ends else self.last
 
     def _end(self, label: str | None, request: int | None) -> None:
         if label is None:
@@ -302,11 +316,12 @@ class _Writer:
         return self._node(f"recv {size}b from {source} tag {tag}", [self.last])
 
     def _collective(self, op: Collective, program: Program) -> None:
-        members = self.members[op.comm]
-        self.numbers[op.comm] += 1
-        number = self.numbers[op.comm]
-        tag = self.channels.collective(op.comm, number)
-        own = self.lists.get((op.comm, number), {})
+        comm = self.comms[op.comm]
+        members = comm.members
+        self.numbers[comm] += 1
+        number = self.numbers[comm]
+        tag = self.channels.collective(comm, number)
+        own = self.lists.get((comm, number), {})
         sizes = [own.get(member, op.bytes) for member in members]
         if any(len(size) != len(op.bytes) for size in sizes):
             refuse(f"{op.kind}: members have sizes that differ", program.file, program.line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -162,3 +162,21 @@ class Lists:
     def program(self, rank: int) -> Program:
         """What a rank does, from the beginning."""
         return Listed(iter(self._programs[rank]))
+
+
+def received(trace: Trace, rank: int, which: Callable[[Receive], bool]) -> Iterator[Came | None]:
+    """What those receives of a rank that are not waited for get, in the order in which they begin.
+
+    Its program is read when the first of them is asked for.
+    """
+    found: list[Came | None] = []
+    places: dict[int, int] = {}
+    for op in trace.program(rank):
+        if isinstance(op, Receive) and op.request is not None and which(op):
+            places[op.request] = len(found)
+            found.append(None)
+        elif isinstance(op, Wait):
+            for request, came in op.requests:
+                if request in places:
+                    found[places.pop(request)] = came
+    yield from found

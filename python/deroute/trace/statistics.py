@@ -67,7 +67,7 @@ def summary(trace: Trace) -> Summary:
     cells = -(-trace.ranks // found.ranks_per_cell)
     found.matrix = np.zeros((cells, cells))
     found.collective_matrix = np.zeros((cells, cells))
-    comms: set[int] = {WORLD}
+    comms = {Communicator(WORLD, tuple(range(trace.ranks)))}
     balance: dict[Channel, int] = {}
     for rank in range(trace.ranks):
         _Rank(found, rank, comms, balance).read(trace)
@@ -80,7 +80,7 @@ class _Rank:
     """Counts of one rank."""
 
     def __init__(
-        self, found: Summary, rank: int, comms: set[int], balance: dict[Channel, int]
+        self, found: Summary, rank: int, comms: set[Communicator], balance: dict[Channel, int]
     ) -> None:
         self.found, self.rank, self.comms, self.balance = found, rank, comms, balance
         self.members: dict[int, tuple[int, ...]] = {}
@@ -96,7 +96,7 @@ class _Rank:
                     self.ns += op.ns
                     continue
                 case Communicator():
-                    self.comms.add(op.comm)
+                    self.comms.add(op)
                     self.members[op.comm] = op.members
                     continue
                 case _:

@@ -1,5 +1,8 @@
 """Time-independent traces of SimGrid: a file for each rank, computations in flops.
 
+What has no type is doubles, or bytes where `init` has nothing behind it. A reduction takes its
+flops when its messages are there.
+
 Source: Casanova, Desprez, Markomanolis, Suter, Simulation of MPI applications with time-independent
 traces (2015); `smpi_replay.cpp` for the numbers of the data types. World ranks only.
 """
@@ -18,15 +21,16 @@ from deroute.trace.places import Place, lines, refuse
 NAME = "time-independent"
 #: Flops of a host in a second, where nothing else is known.
 FLOPS = 1e9
-#: Bytes of the data types by their numbers; 43 is Fortran's double complex.
-_BYTES = {
-    **dict(enumerate((8, 4, 1, 2, 8, 4, 1, 8, 1, 1, 2, 4, 8, 8, 16, 4, 1))),
-    **dict(enumerate((1, 2, 4, 8, 1, 2, 4, 8, 8, 16), 17)),
-    43: 16,
-}
+#: Bytes of the data types by their numbers.
+_BYTES = (
+    *(8, 4, 1, 2, 8, 4, 1, 8, 1, 1, 2, 4, 8, 8, 16, 4, 1, 1, 2, 4, 8, 1, 2, 4, 8, 8, 16, 32, 8, 8),
+    *(8, 16, 16, 8, 8, 8, 16, 16, 4, 4, 8, 16, 8, 16, 32, 1, 2, 4, 8, 16),
+)
+#: Collectives with flops of their own, behind a size, or behind those of all ranks.
+_REDUCING = ("reduce", "allreduce", "scan", "exscan", "reducescatter")
 _FIRST = re.compile(r"(\d{1,7}) [a-zA-Z]\w*( .*)?")
 _NUMBER = re.compile(r"-?\d{1,18}")
-_IDLE = ("init", "finalize", "location", "comm_size", "comm_split", "comm_dup")
+_IDLE = ("finalize", "location", "comm_size", "comm_split", "comm_dup")
 
 
 class TimeIndependentTrace:
@@ -66,6 +70,8 @@ class _Program:
         self.file: Path | None = file
         self.line: int | None = 0
         self.rank, self.ranks, self.flops = rank, ranks, flops
+        #: Bytes of what has no type.
+        self._unit = 1
         self._count = 0
         #: Requests by source, destination and tag.
         self._begun: dict[tuple[int, int, int], deque[int]] = defaultdict(deque)
@@ -90,10 +96,14 @@ class _Program:
             if len(words) < 2 or words[0] != str(self.rank):
                 self.refuse(f"{line!r} is not an action of rank {self.rank}")
             action, rest = words[1].lower(), words[2:]
+            if action == "init":
+                self._unit = 8 if rest else 1
+                continue
             if action in _IDLE:
                 continue
             try:
                 yield self._op(action, rest)
+                yield from self._reduced(action, rest)
             except IndexError:
                 self.refuse(f"`{action}` lacks something")
 
@@ -109,10 +119,14 @@ class _Program:
             self.refuse(f"{word!r} is not a number")
 
     def _size(self, count: str, words: Sequence[str], at: int) -> int:
-        """Bytes of so many elements of the type that stands at a place, or of doubles."""
-        kind = self._int(words[at]) if len(words) > at else 0
-        if kind not in _BYTES or self._int(count) < 0:
-            self.refuse(f"{count} elements of type {kind} are no size")
+        """Bytes of so many elements of the type that stands at a place, if one does."""
+        if self._int(count) < 0:
+            self.refuse(f"{count} is no number of elements")
+        if len(words) <= at:
+            return self._int(count) * self._unit
+        kind = self._int(words[at])
+        if not 0 <= kind < len(_BYTES):
+            self.refuse(f"there is no type {kind}: there are 0 to {len(_BYTES) - 1}")
         return self._int(count) * _BYTES[kind]
 
     def _peer(self, word: str) -> int:
@@ -120,6 +134,13 @@ class _Program:
         if not -1 <= rank < self.ranks:
             self.refuse(f"there is no rank {rank} among {self.ranks}")
         return rank
+
+    def _root(self, words: Sequence[str], at: int) -> int:
+        """The rank that stands at a place, if one does."""
+        root = self._int(words[at]) if len(words) > at else 0
+        if not 0 <= root < self.ranks:
+            self.refuse(f"there is no rank {root} among {self.ranks}")
+        return root
 
     def _request(self, key: tuple[int, int, int]) -> int:
         self._count += 1
@@ -147,6 +168,14 @@ class _Program:
             case _:
                 return self._collective(action, words)
 
+    def _reduced(self, action: str, words: Sequence[str]) -> Iterator[Op]:
+        """The computation of a reduction."""
+        if action in _REDUCING:
+            at = self.ranks if action == "reducescatter" else 1
+            ns = self._ns(words[at], 1e9 / self.flops)
+            if ns:
+                yield Compute(ns)
+
     def _message(self, action: str, words: Sequence[str]) -> Op:
         peer, tag, size = self._peer(words[0]), self._int(words[1]), self._size(words[2], words, 3)
         sends = action.endswith("send")
@@ -167,9 +196,9 @@ class _Program:
                 return Collective(action)
             case "bcast" | "reduce":
                 at = 1 if action == "bcast" else 2
-                root = self._peer(words[at]) if len(words) > at else 0
-                return Collective(action, root=root, bytes=(self._size(words[0], words, at + 1),))
-            case "allreduce":
+                size = self._size(words[0], words, at + 1)
+                return Collective(action, root=self._root(words, at), bytes=(size,))
+            case "allreduce" | "scan" | "exscan":
                 return Collective(action, bytes=(self._size(words[0], words, 2),))
             case "alltoall" | "allgather":
                 return Collective(action, bytes=(self._size(words[1], words, 3),))
@@ -183,8 +212,15 @@ class _Program:
                 sizes = [self._size(word, words, ranks + 1) for word in words[:ranks]]
                 return Collective("reduce_scatter", bytes=self._whole(sizes))
             case "gather" | "scatter":
-                root = self._peer(words[2]) if len(words) > 2 else 0
-                return Collective(action, root=root, bytes=(self._size(words[0], words, 3),))
+                size = self._size(words[0], words, 3)
+                return Collective(action, root=self._root(words, 2), bytes=(size,))
+            case "gatherv" | "scatterv":
+                if len(words) <= ranks:
+                    self.refuse(f"{len(words) - 1} sizes for {ranks} ranks")
+                # What a rank sends stands before the sizes of all, what it receives behind them.
+                own, kind = (0, ranks + 2) if action == "gatherv" else (ranks, ranks + 3)
+                size = self._size(words[own], words, kind)
+                return Collective(action, root=self._root(words, ranks + 1), bytes=(size,))
             case _:
                 return self.refuse(f"there is no action `{action}`")
 

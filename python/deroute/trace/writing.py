@@ -19,16 +19,17 @@ from deroute.trace.ops import (
     Wait,
 )
 from deroute.trace.text import HEAD
+from deroute.writing import whole_folder
 
 
 def write(trace: Trace, folder: Path, notes: Iterable[str] = ()) -> None:
-    """Write a file for each rank; notes stand in that of rank 0."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for rank in range(trace.ranks):
-        with (folder / f"rank{rank}.txt").open("w", encoding="ascii") as out:
-            out.write(f"{HEAD}\nrank {rank} of {trace.ranks}\n")
-            out.writelines(f"# {note}\n" for note in notes if rank == 0)
-            out.writelines(text(trace.program(rank)))
+    """Write a file for each rank, all or none; notes stand in that of rank 0."""
+    with whole_folder(folder) as draft:
+        for rank in range(trace.ranks):
+            with (draft / f"rank{rank}.txt").open("w", encoding="ascii") as out:
+                out.write(f"{HEAD}\nrank {rank} of {trace.ranks}\n")
+                out.writelines(f"# {note}\n" for note in notes if rank == 0)
+                out.writelines(text(trace.program(rank)))
 
 
 def text(ops: Iterable[Op]) -> Iterable[str]:

@@ -12,11 +12,13 @@ import typer
 from rich.table import Table
 
 from deroute.cli import app
+from deroute.cli.trace.opening import Groups, open_trace
 from deroute.errors import InputError
 from deroute.trace import chakra, formats, picture
 from deroute.trace.free import FreeNetwork, Run
 from deroute.trace.sizes import bytes_text, ms
 from deroute.trace.statistics import Summary, summary
+from deroute.trace.time_independent import FLOPS
 from deroute.writing import blaming
 
 _SHOWN = 5
@@ -33,6 +35,14 @@ def info(
     timeline: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Picture of when which rank computes.")
     ] = None,
+    flops: Annotated[
+        float | None,
+        typer.Option(
+            help=f"In a second, where a trace counts operations: {FLOPS:g} of SimGrid's; "
+            "Chakra's that have no duration take no time without."
+        ),
+    ] = None,
+    groups: Groups = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say what is in a trace: ranks, messages, sizes, collectives, and what bounds its time.
@@ -41,6 +51,7 @@ def info(
     collectives depend on their algorithms and are not counted, but they are in the picture.
 
     - `deroute trace info lammps-melt-16.tar.gz --matrix melt.png --timeline melt.svg`
+    - `deroute trace info npb-ft-W-16.tar.gz --flops 4e9`
     - `deroute trace info trace --json`
     """
     for option, file in (("--matrix", matrix), ("--timeline", timeline)):
@@ -48,7 +59,7 @@ def info(
             picture.formats(file or Path("none.png"))
         except ValueError as error:
             raise InputError.of(str(error), option) from None
-    name, opened = formats.open_trace(trace, form)
+    name, opened = open_trace(trace, form, flops, groups)
     found = summary(opened)
     run = FreeNetwork(opened).run() if formats.CATALOGUE[name].in_order else None
     result = _result(name, found, run)
