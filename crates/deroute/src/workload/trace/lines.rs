@@ -73,6 +73,11 @@ impl<'a> Words<'a> {
         self.next().ok_or_else(|| format!("{what} is missing"))
     }
 
+    /// No word is left.
+    pub(super) fn end(&mut self) -> Result<(), String> {
+        self.next().map_or(Ok(()), |word| Err(format!("{word:?} is more than belongs to the line")))
+    }
+
     /// The next word as a number.
     pub(super) fn number<T: FromStr>(&mut self, what: &str) -> Result<T, String> {
         number(self.word(what)?, what)

@@ -4,7 +4,7 @@
 //! `mpi-trace 1`, `rank R of N`, then a line for each call: the nanoseconds that the rank computed before it, those that it
 //! spent in it (not used), its name, its arguments. `comm ID w0,w1,...` names the members of a communicator by their
 //! ranks; 0 are all. Peers are ranks of all; `-1` is any source or tag, `-2` nobody. What follows `<` is what the call
-//! got: source, tag, bytes.
+//! got: source, tag, bytes. `finalize` is the last call, if it is there.
 //!
 //! # Source
 //! `deroute trace record` writes it.
@@ -47,7 +47,12 @@ struct Rank {
     /// Nodes of requests that were not waited for.
     requests: HashMap<u64, u32>,
     place: u32,
+    /// Its last call has been read.
+    ended: bool,
 }
+
+/// Calls that nobody else notices. What follows them does not matter.
+const IDLE: [&str; 6] = ["newcomm", "init", "finalize", "nothing", "probe", "iprobe"];
 
 fn read_rank(input: Input<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
     let mut lines = Lines::new(input);
@@ -76,7 +81,7 @@ fn first_line(text: &str, draft: &mut Draft<'_>) -> Result<Rank, String> {
     draft.size(words.number("number of ranks")?)?;
     let begun = draft.begin(rank)?;
     let comms = BTreeMap::from([(0, draft.calls.world(begun.rank))]);
-    Ok(Rank { draft: begun, comms, requests: HashMap::new(), place: 0 })
+    Ok(Rank { draft: begun, comms, requests: HashMap::new(), place: 0, ended: false })
 }
 
 /// What a call got: source, tag.
@@ -84,6 +89,13 @@ fn got(word: &str) -> Result<(i64, i64), String> {
     let mut parts = word.splitn(3, ',');
     let mut part = |what| number::<i64>(parts.next().unwrap_or(""), what);
     Ok((part("source")?, part("tag")?))
+}
+
+/// The same, if the line has it.
+fn found(words: &mut Words<'_>) -> Result<Option<(i64, i64)>, String> {
+    let Some(word) = words.next() else { return Ok(None) };
+    let found = word.strip_prefix('<').ok_or_else(|| format!("{word:?} does not begin with <"))?;
+    got(found).map(Some)
 }
 
 /// A list of numbers.
@@ -98,12 +110,15 @@ impl Rank {
         if first.starts_with('#') {
             return Ok(());
         }
+        if self.ended {
+            return Err(format!("{first:?} stands after `finalize`"));
+        }
         if first == "comm" {
             let id = words.number("communicator")?;
             let members = list(words.word("members")?, "rank")?;
             let comm = draft.calls.comm(id, members, self.draft.rank)?;
             self.comms.insert(id, comm);
-            return Ok(());
+            return words.end();
         }
         let time: f64 = number::<u64>(first, "time")? as f64;
         words.number::<u64>("time")?;
@@ -113,7 +128,12 @@ impl Rank {
             let cycles = draft.amounts.cycles(rank, &mut self.draft.clock, time)?;
             self.add(Action::Compute { cycles, stream: 0 }, Then::Ended)?;
         }
-        self.call(call, &mut words, draft)
+        if IDLE.contains(&call) {
+            self.ended = call == "finalize";
+            return Ok(());
+        }
+        self.call(call, &mut words, draft)?;
+        words.end()
     }
 
     fn add(&mut self, action: Action, then: Then) -> Result<u32, String> {
@@ -147,8 +167,7 @@ impl Rank {
                 let comm = self.comm(words)?.index;
                 let begun = call == "irecv";
                 let request = if begun { Some(words.word("a request")?) } else { None };
-                let found = words.next().and_then(|word| word.strip_prefix('<'));
-                let receive = receive(draft, (source, tag, comm), found.map(got).transpose()?)?;
+                let receive = receive(draft, (source, tag, comm), found(words)?)?;
                 let then = if begun { Then::Begun } else { Then::Ended };
                 let node = match receive {
                     Some(receive) => self.add(receive, then)?,
@@ -158,7 +177,7 @@ impl Rank {
             }
             "sendrecv" => self.sendrecv(words, draft),
             "wait" | "waitany" | "test" => self.wait(words, draft),
-            "newcomm" | "freecomm" | "init" | "finalize" | "nothing" | "probe" | "iprobe" => Ok(()),
+            "freecomm" => self.comm(words).map(drop),
             _ => self.collective(call, words, draft),
         }
     }
@@ -198,10 +217,12 @@ impl Rank {
     }
 
     fn name(&mut self, request: Option<&str>, node: u32) -> Result<(), String> {
-        if let Some(request) = request {
-            self.requests.insert(number(request, "request")?, node);
+        let Some(request) = request else { return Ok(()) };
+        let request: u64 = number(request, "request")?;
+        match self.requests.insert(request, node) {
+            None => Ok(()),
+            Some(_) => Err(format!("request {request} has not ended yet")),
         }
-        Ok(())
     }
 
     fn sendrecv(&mut self, words: &mut Words<'_>, draft: &mut Draft<'_>) -> Result<(), String> {
@@ -210,8 +231,7 @@ impl Rank {
         words.number::<u64>("size")?;
         let tag = words.number("tag")?;
         let comm = self.comm(words)?.index;
-        let found = words.next().and_then(|word| word.strip_prefix('<'));
-        let receive = receive(draft, (source, tag, comm), found.map(got).transpose()?)?;
+        let receive = receive(draft, (source, tag, comm), found(words)?)?;
         let mut both = Vec::new();
         for action in [receive, send.map(|send| send(comm))].into_iter().flatten() {
             both.push(self.add(action, Then::Begun)?);

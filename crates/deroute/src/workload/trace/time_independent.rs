@@ -27,6 +27,17 @@ const TYPES: [u8; 50] = [
     16, 16, 8, 8, 8, 16, 16, 4, 4, 8, 16, 8, 16, 32, 1, 2, 4, 8, 16,
 ];
 
+/// Numbers of a call that may follow those that are used: of a receive its count and type; the type of what is received,
+/// where another one is before it; the count of requests.
+fn unused(call: &str) -> usize {
+    match call {
+        "recv" | "irecv" => 2,
+        "waitall" | "sendrecv" | "alltoall" | "alltoallv" | "allgather" | "allgatherv"
+        | "gather" | "gatherv" | "scatter" | "scatterv" => 1,
+        _ => 0,
+    }
+}
+
 /// Whether a file begins so.
 pub(super) fn begins(_: &str, first: &[u8]) -> bool {
     let text = String::from_utf8_lossy(first);
@@ -55,6 +66,8 @@ struct Rank {
     /// Bytes of what has no type.
     unit: u64,
     place: u32,
+    /// Its last call has been read.
+    ended: bool,
 }
 
 fn read_rank(input: Input<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
@@ -68,6 +81,7 @@ fn read_rank(input: Input<'_>, draft: &mut Draft<'_>) -> Result<(), Fault> {
         requests: BTreeMap::new(),
         unit: 1,
         place: 0,
+        ended: false,
     };
     loop {
         rank.place = lines.place();
@@ -122,6 +136,9 @@ impl Rank {
             return Err(format!("rank {rank} in the file of rank {}", self.draft.rank));
         }
         let call = words.word("a call")?;
+        if self.ended {
+            return Err(format!("{call:?} stands after finalize"));
+        }
         let mut values = VecDeque::new();
         while let Some(word) = words.next() {
             values.push_back(number::<f64>(word, "number")?);
@@ -130,9 +147,27 @@ impl Rank {
         match call {
             "init" => {
                 self.unit = if numbers.0.is_empty() { 1 } else { 8 };
-                Ok(())
+                return Ok(());
             }
-            "finalize" | "location" | "comm_size" | "comm_split" | "comm_dup" => Ok(()),
+            "finalize" | "location" | "comm_size" | "comm_split" | "comm_dup" => {
+                self.ended = call == "finalize";
+                return Ok(());
+            }
+            _ => self.action(call, &mut numbers, draft)?,
+        }
+        match numbers.0.get(unused(&call.to_ascii_lowercase())) {
+            None => Ok(()),
+            Some(more) => Err(format!("{more} is more than belongs to {call}")),
+        }
+    }
+
+    fn action(
+        &mut self,
+        call: &str,
+        numbers: &mut Numbers,
+        draft: &mut Draft<'_>,
+    ) -> Result<(), String> {
+        match call {
             "compute" => {
                 let flops = numbers.next("number of operations")?;
                 self.operations(flops, draft)
@@ -142,15 +177,15 @@ impl Rank {
                 self.compute(seconds * 1e9, draft)
             }
             "send" | "isend" | "recv" | "irecv" | "sendRecv" | "sendrecv" => {
-                self.messages(call, &mut numbers, draft)
+                self.messages(call, numbers, draft)
             }
-            "wait" | "test" => self.wait(&mut numbers),
+            "wait" | "test" => self.wait(numbers),
             "waitall" | "waitAll" => {
                 let all = std::mem::take(&mut self.requests).into_values().flatten();
                 let all: Vec<u32> = all.collect();
                 self.join(&all)
             }
-            _ => self.collective(call, &mut numbers, draft),
+            _ => self.collective(call, numbers, draft),
         }
     }
 

@@ -90,6 +90,15 @@ fn text_of_calls() {
         (&format!("{head}-5 0 barrier 0\n"), "line 3: \"-5\" is no time"),
         (&format!("{head}0 0\n"), "line 3: a call is missing"),
         (&format!("{head}\u{0}\u{1}\n"), "line 3"),
+        (&format!("{head}0 0 send 0 8 4 0 now\n"), "line 3: \"now\" is more than belongs to"),
+        (&format!("{head}0 0 recv 0 8 4 0 0,4,8\n"), "line 3: \"0,4,8\" does not begin with <"),
+        (&format!("{head}0 0 barrier 0 7\n"), "line 3: \"7\" is more than belongs to"),
+        (&format!("{head}comm 3 0 0\n"), "line 3: \"0\" is more than belongs to"),
+        (&format!("{head}0 0 finalize\n\n0 0 nothing\n"), "line 5: \"0\" stands after `finalize`"),
+        (
+            &format!("{head}0 0 irecv 0 8 4 0 5\n0 0 isend 0 8 4 0 5\n"),
+            "line 4: request 5 has not ended yet",
+        ),
     ] {
         let error = refusal(text, "mpi-trace");
         assert!(error.contains(told), "{text:?}: {error}");
@@ -111,6 +120,10 @@ fn time_independent() {
         ("0 init\n0 sleep nan\n", "line 2: NaN ns is no time"),
         ("0 init\n0 send 0 0 0.5\n", "line 2: 0.5 is no size"),
         ("0 init\n0 jump 3\n", "line 2: \"jump\" is no call that is known"),
+        ("0 init\n0 send 0 0 5 0 7\n", "line 2: 7 is more than belongs to send"),
+        ("0 init\n0 recv 0 0 5 0 7\n", "line 2: 7 is more than belongs to recv"),
+        ("0 init\n0 allToAll 5 5 0 1 7\n", "line 2: 7 is more than belongs to allToAll"),
+        ("0 init\n0 finalize\n0 barrier\n", "line 3: \"barrier\" stands after finalize"),
     ] {
         let error = refusal(text, "time-independent");
         assert!(error.contains(told), "{text:?}: {error}");
