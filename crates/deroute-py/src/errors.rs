@@ -44,24 +44,34 @@ pub fn spec_error(py: Python<'_>, error: &spec::SpecError) -> PyErr {
 pub fn parse(json: &str) -> Result<spec::Spec, spec::SpecError> {
     let mut reader = serde_json::Deserializer::from_str(json);
     serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let found = value_at(json, error.path());
-        let path = error.path().to_string();
+        let (path, found) = value_at(json, error.path());
         explain(&path, &error.into_inner().to_string(), found.as_ref())
     })
 }
 
-/// What stands at a path.
-fn value_at(json: &str, path: &serde_path_to_error::Path) -> Option<Value> {
-    let document: Value = serde_json::from_str(json).ok()?;
-    let mut value = &document;
-    for segment in path.iter() {
-        value = match segment {
-            Segment::Seq { index } => value.get(index)?,
-            Segment::Map { key } | Segment::Enum { variant: key } => value.get(key)?,
-            Segment::Unknown => return None,
+/// A path, and what stands there. Where a table on its way names several alternatives, that is the place: what follows is
+/// the first of them.
+fn value_at(json: &str, path: &serde_path_to_error::Path) -> (String, Option<Value>) {
+    let mut value: Value = serde_json::from_str(json).unwrap_or_default();
+    let mut way: Vec<String> = Vec::new();
+    for segment in path {
+        let several = value.as_object().is_some_and(|table| table.len() > 1);
+        if several && matches!(segment, Segment::Enum { .. }) {
+            return (way.concat().trim_start_matches('.').to_owned(), Some(value));
+        }
+        let next = match segment {
+            Segment::Seq { index } => value.get_mut(index),
+            Segment::Map { key } | Segment::Enum { variant: key } => value.get_mut(key),
+            Segment::Unknown => None,
         };
+        let Some(next) = next else { return (path.to_string(), None) };
+        value = next.take();
+        way.push(match segment {
+            Segment::Seq { index } => format!("[{index}]"),
+            other => format!(".{other}"),
+        });
     }
-    Some(value.clone())
+    (path.to_string(), Some(value))
 }
 
 /// A value in a few words.
