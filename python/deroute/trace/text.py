@@ -252,7 +252,9 @@ def _free(program: TextProgram, _: str, words: Sequence[str]) -> Free:
 
 #: How each call is read.
 CALLS: Mapping[str, Callable[[TextProgram, str, Sequence[str]], Op]] = {
-    **dict.fromkeys(("send", "ssend", "rsend", "bsend", "isend", "issend", "irsend"), _send),
+    **dict.fromkeys(
+        ("send", "ssend", "rsend", "bsend", "isend", "issend", "irsend", "ibsend"), _send
+    ),
     **dict.fromkeys(("recv", "irecv"), _receive),
     "sendrecv": _exchange,
     **dict.fromkeys(("wait", "waitany", "test"), _wait),

@@ -61,7 +61,7 @@ SEND(Bsend, "bsend")
 ISEND(Isend, "isend")
 ISEND(Issend, "issend")
 ISEND(Irsend, "irsend")
-ISEND(Ibsend, "isend")
+ISEND(Ibsend, "ibsend")
 
 int MPI_Recv(void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status* status) {
   MPI_Status own, *s = status == MPI_STATUS_IGNORE ? &own : status;

@@ -99,7 +99,7 @@ SEND(bsend, "bsend")
 BEGUN(isend, "isend", 0)
 BEGUN(issend, "issend", 0)
 BEGUN(irsend, "irsend", 0)
-BEGUN(ibsend, "isend", 0)
+BEGUN(ibsend, "ibsend", 0)
 BEGUN(irecv, "irecv", 1)
 
 FORTRAN(recv, LIST(Buffer* b, Int* n, Int* t, Int* from, Int* tag, Int* c, Int* status),
