@@ -89,6 +89,7 @@ def test_every_kind_draws_every_format_and_the_same_bytes_twice(kind: str, tmp_p
     assert first == again
     assert [path.suffix for path in sorted(tmp_path.glob("a.*"))] == [".pdf", ".png", ".svg"]
     assert b"<dc:date>" not in first[1]
+    assert b"$" not in first[1], "mathematics that is not read as such"
     assert b"CreationDate" not in first[2]
 
 

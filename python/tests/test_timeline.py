@@ -84,6 +84,7 @@ def test_the_figure_has_a_panel_for_each_point(run: Path) -> None:
     (file,) = plot_directory(run, ["svg"])
     text = file.read_text(encoding="utf-8")
     assert text.count("in collectives") == 1
+    assert "$" not in text
     assert "computes" in text
 
 
