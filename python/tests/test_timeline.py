@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import deroute
@@ -176,3 +178,9 @@ def test_a_job_without_a_timeline_is_told_so(run: Path) -> None:
     assert result.exit_code == 2
     assert "keeps its timeline" in result.output
     assert not to.exists()
+
+
+def test_where_selects_a_point() -> None:
+    command: Any = get_command(app)
+    options = command.commands["trace"].commands["timeline"].params
+    assert {each.name: each.help for each in options}["where"] == "Only points with this label."
