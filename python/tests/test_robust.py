@@ -14,9 +14,12 @@ import pytest
 
 import deroute
 from conftest import EXPERIMENT
+from deroute.cli.execution import _Bar
 from deroute.cost import Pace
 from deroute.errors import SpecError
-from deroute.experiment import Experiment
+from deroute.executors import Running
+from deroute.executors.base import Failed
+from deroute.experiment import Experiment, Point
 from deroute.store import Store
 from deroute.writing import whole
 
@@ -234,3 +237,16 @@ def test_the_time_left_does_not_swing() -> None:
                 assert last is None or abs(left - last) < 0.1 * sum(seconds.values())
                 last = left
     assert pace.left == pytest.approx(5.0)
+
+
+def test_a_finished_bar_has_no_time_left() -> None:
+    points = [Point({"load": load}, {"traffic": {"load": load}}) for load in (0.1, 0.2)]
+    bar = _Bar("small", 2, Pace({point.key: 1.0 for point in points}, after=5.0))
+    left = []
+    with bar as watch:
+        for point in points:
+            watch(Running(point, 0.5))
+            watch(Failed(point, "it does not matter"))
+            left.append(bar._progress.tasks[0].fields["left"])
+    assert left[0].endswith(" left")
+    assert left[1] == ""
