@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ import numpy as np
 import pytest
 
 import deroute
-from conftest import EXPERIMENT
+from conftest import EXPERIMENT, ROOT
+from deroute import __main__ as entry
 from deroute.cli.execution import _Bar
 from deroute.cost import Pace
 from deroute.errors import SpecError
@@ -250,3 +252,20 @@ def test_a_finished_bar_has_no_time_left() -> None:
             left.append(bar._progress.tasks[0].fields["left"])
     assert left[0].endswith(" left")
     assert left[1] == ""
+
+
+def test_ctrl_c_while_commands_are_loaded_has_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "early.py").write_text(
+        "import runpy, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'deroute.cli.compare':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "runpy.run_module('deroute', run_name='__main__')\n"
+    )
+    command = [sys.executable, str(tmp_path / "early.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "")
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts == {"deroute": f"{entry.__name__}:{entry.main.__name__}"}
