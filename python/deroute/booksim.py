@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from deroute.errors import InputError, Problem
-from deroute.writing import toml_value
+from deroute.writing import experiment_name, toml_value
 
 #: Defaults of BookSim for what is converted.
 _DEFAULTS: Mapping[str, str] = {
@@ -87,8 +87,10 @@ class _Config:
         return known[value]
 
 
-def convert(file: Path) -> dict[str, Any]:
-    """The document of an experiment of one point that does what a configuration asks for."""
+def convert(file: Path, to: Path | None = None) -> dict[str, Any]:
+    """The document of an experiment of one point that does what a configuration asks for, to be
+    written to another file, after which it is named.
+    """
     config = _read(file)
     for key, (value, _) in config.entries.items():
         if key in _ONLY and not _same(value, _ONLY[key]):
@@ -114,7 +116,7 @@ def convert(file: Path) -> dict[str, Any]:
         name: {"latency": latency, "buffer": buffer} for name, latency in network.latency.items()
     }
     return {
-        "name": re.sub(r"[^A-Za-z0-9_.+-]", "-", file.name),
+        "name": experiment_name(to or file),
         "title": f"{file.name}, a configuration of BookSim",
         "base": {
             "network": {

@@ -9,8 +9,6 @@ from deroute.errors import DocumentPath, show_path
 
 #: What stands for an entry that is not there.
 ABSENT = "-"
-#: Characters of a value that are shown.
-_LONGEST = 60
 
 
 def differences(one: Any, other: Any) -> list[tuple[str, str, str]]:
@@ -51,8 +49,7 @@ def _walk(one: Any, other: Any, path: DocumentPath) -> Iterator[tuple[DocumentPa
 def _shown(value: Any) -> str:
     if value is _NOTHING:
         return ABSENT
-    text = inline(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return inline(value)
 
 
 def inline(value: Any) -> str:

@@ -64,9 +64,10 @@ class CongestionPointUse(Part):
     #: With `probes.links`.
     ports: tuple[PortMarks, ...] = ()
 
-    def scalars(self) -> dict[str, int | float]:
+    def scalars(self) -> dict[str, int | float | str]:
         """What there is one of in a run."""
-        return {"marked": self.marked, "marked_share": self.marked_share}
+        counts = {"marked": self.marked, "marked_share": self.marked_share}
+        return {"says": "; ".join(self.says), **counts}
 
 
 class SampledQueues(Part):
@@ -131,9 +132,10 @@ class NotificationUse(Part):
     #: With `probes.links`.
     ports: tuple[PortSamples, ...] = ()
 
-    def scalars(self) -> dict[str, int]:
+    def scalars(self) -> dict[str, int | str]:
         """What there is one of in a run."""
-        return {"sent": self.sent, "received": self.received, "lost": self.lost}
+        counts = {"sent": self.sent, "received": self.received, "lost": self.lost}
+        return {"says": "; ".join(self.says), **counts}
 
 
 class WindowUse(Part):
@@ -168,9 +170,9 @@ class ReactionPointUse(Part):
     #: What windows did, if flows have any.
     windows: WindowUse | None = None
 
-    def scalars(self) -> dict[str, int | float]:
+    def scalars(self) -> dict[str, int | float | str]:
         """What there is one of in a run."""
-        own = self.model_dump(exclude={"says", "windows"})
+        own = self.model_dump(exclude={"says", "windows"}) | {"says": "; ".join(self.says)}
         windows = self.windows.model_dump() if self.windows else {}
         return own | {f"window_{key}": value for key, value in windows.items()}
 

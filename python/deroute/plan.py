@@ -133,8 +133,9 @@ def _figures(experiment: Experiment) -> tuple[dict[int, FigureTable], list[Probl
             (tables[index],) = figures.read_figures([table], experiment.axes)
         except FigureError as error:
             # Its path is `figure 'name'.key`, or `figure[0].key` while the name is unknown.
-            key = error.path.rpartition(".")[2] if "." in error.path else ""
-            steps: DocumentPath = ("figure", index, *([key] if key in table else []))
+            known = f"figure {table.get('name')!r}"
+            below = error.path.removeprefix("figure[0]").removeprefix(known)
+            steps: DocumentPath = ("figure", index, *(key for key in below.split(".") if key))
             problems.append(experiment.problem(steps, error.message, error.choices))
             continue
         name = tables[index].name
@@ -231,7 +232,10 @@ def _place(experiment: Experiment, point: Point, error: SpecError) -> DocumentPa
     place = experiment.origin(point.labels, error.path)
     if error.message.startswith("unknown field"):
         return experiment.setter(point.labels, error.path) or place
-    return place
+    # Of the names where one is wanted, that which the last axis adds.
+    names = reversed(rules.alternatives(point.spec, error))
+    setters = (experiment.setter(point.labels, f"{error.path}.{name}") for name in names)
+    return next((setter for setter in setters if setter is not None), place)
 
 
 def _spec_problem(
@@ -242,4 +246,5 @@ def _spec_problem(
     place = _place(experiment, point, error)
     if place[0] != "base" and error.path:
         note = f"sets {error.path}; {note}"
-    return experiment.problem(place, error.message, error.choices, note)
+    message = rules.with_alternatives(point.spec, error)
+    return experiment.problem(place, message, error.choices, note)

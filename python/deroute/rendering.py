@@ -45,7 +45,9 @@ def _rows(outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield "accepted load", f"{load.accepted:.4g} ± {load.accepted_ci95:.2g}"
     if verdict.state != "saturated":
         mean, half = outcome.latency.mean * ns, outcome.latency.ci95 * ns
-        yield "mean latency", f"{units.time(mean)} ± {units.time(half)}"
+        # Runs of a workload have no interval.
+        spread = "" if outcome.workload is not None else f" ± {units.time(half)}"
+        yield "mean latency", f"{units.time(mean)}{spread}"
         tail = next((p.cycles for p in outcome.latency.percentiles if p.percent == 99), None)
         if tail is not None:
             yield "p99 latency", units.time(tail * ns)

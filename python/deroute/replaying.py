@@ -11,7 +11,7 @@ from deroute import scaffold
 from deroute.errors import InputError
 from deroute.trace import chakra, formats, otf2_trace, simai, time_independent
 from deroute.trace.time_independent import FLOPS
-from deroute.writing import toml_value
+from deroute.writing import experiment_name, toml_value
 
 #: Read by the lab, and not by a job.
 _CONVERTED = (otf2_trace.NAME, simai.NAME)
@@ -118,7 +118,7 @@ def experiment(
     assert found.topology is not None
     ((key, shape),) = found.topology.items()
     return _TEMPLATE.substitute(
-        name=file.stem,
+        name=experiment_name(file),
         trace=trace.name,
         ranks=ranks,
         title=scaffold.KINDS[topology].summary,

@@ -8,6 +8,7 @@ without a copy.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,11 +35,11 @@ from deroute.notebook import Value
 from deroute.queues import PauseSeries, QueueSeries, pause_series, queue_series
 from deroute.rates import RateSeries, rate_series
 from deroute.records import AgentSeries, CongestionSeries, Series, SeriesColumns
+from deroute.scalars import INTERVAL, Scalar, flatten
 from deroute.steadiness import Stopping, Trend, Verdict
 from deroute.streams import Latency, ResequencingUse, StreamOutcome, streams_frame
 
 RawArrays = Mapping[str, NDArray[Any]]
-Scalar = str | int | float
 
 
 class Size(Part):
@@ -283,31 +284,35 @@ class Outcome(Value, Part):
 
     def scalars(self) -> dict[str, Scalar]:
         """Every scalar by its dotted name: `latency.mean`, `latency.p99`, `paths.lgl.share`; with
-        a workload also `workload.makespan`, `workload.jobs.NAME.time`.
+        a workload also `workload.makespan`, `workload.jobs.NAME.time`, and no intervals (NaN): it
+        has no steady state.
         """
         flat: dict[str, Scalar] = {}
         lists = {"paths": "kind", "links": "class"}
         if self.workload is not None:
-            _flatten("workload", self.workload.scalars(), flat)
+            flatten("workload", self.workload.scalars(), flat)
         if self.flow_control is not None:
             flat["flow_control.says"] = "; ".join(self.flow_control.says)
             for name, used in self.flow_control.by_class():
-                _flatten(f"flow_control.{name}", used, flat)
+                flatten(f"flow_control.{name}", used, flat)
         acted = (
             *("retry", "retransmission", "congestion_point", "notifications", "entropy"),
             *("reaction_point", "adaptation"),
         )
         for part in (getattr(self, name) for name in acted):
             if part is not None:
-                _flatten(part.name, part.scalars(), flat)
+                flatten(part.name, part.scalars(), flat)
         for stream in self.streams:
-            _flatten(f"streams.{stream.name}", stream.scalars(), flat)
+            flatten(f"streams.{stream.name}", stream.scalars(), flat)
         unknown = {"workload", "streams", "flow_control", *acted}
         others = ("trend", "stopping", "resequencing")
         unknown |= {name for name in others if getattr(self, name) is None}
         for name, value in self.model_dump(by_alias=True, exclude=unknown).items():
             named = {item.pop(lists[name]): item for item in value} if name in lists else value
-            _flatten(name, named, flat)
+            flatten(name, named, flat)
+        if self.workload is not None:
+            # The engine has 0 where there is no interval.
+            flat |= dict.fromkeys((name for name in flat if name.endswith(INTERVAL)), math.nan)
         return flat
 
     def to_polars(self, table: Table = "summary") -> pl.DataFrame:
@@ -378,22 +383,6 @@ class Outcome(Value, Part):
 
 def _below(raw: RawArrays, prefix: str) -> dict[str, NDArray[Any]]:
     return {name[len(prefix) :]: array for name, array in raw.items() if name.startswith(prefix)}
-
-
-def _flatten(name: str, value: Any, into: dict[str, Scalar]) -> None:
-    match value:
-        case {"percent": percent, "cycles": at} | {"percent": percent, "ratio": at}:
-            into[f"{name.rpartition('.')[0]}.p{percent:g}"] = at
-        case Mapping():
-            for key, item in value.items():
-                _flatten(f"{name}.{key}", item, into)
-        case [str(), *_] | []:
-            into[name] = "; ".join(value)
-        case list():
-            for item in value:
-                _flatten(name, item, into)
-        case _:
-            into[name] = value
 
 
 def _indexed(name: str, columns: Mapping[str, NDArray[Any]]) -> pl.DataFrame:

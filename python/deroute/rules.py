@@ -37,6 +37,8 @@ _PROBES = {
 #: Ends of an ordinate that can be drawn.
 _LEAST_Y, _MOST_Y = 1e-9, 1e12
 _NOTHING = object()
+#: What the engine says of a table that names no alternative, or several.
+_ONE = "must name exactly one alternative"
 #: What stands in for an entry that is wrong, to see what else is; the first that is possible.
 _STANDINS = (_NOTHING, 8, 1, "1 MB")
 _DEFAULT_MEASURE = 60_000
@@ -203,6 +205,18 @@ def check_changes(spec: Mapping[str, Any]) -> None:
                 raise spec_error(f"traffic.{entries}[{index}].{key}", message)
 
 
+def alternatives(spec: Mapping[str, Any], error: SpecError) -> list[str]:
+    """The names that a spec has where exactly one is wanted; none of any other mistake."""
+    entry = _entry(spec, parse_path(error.path)) if error.message == _ONE else None
+    return list(entry) if isinstance(entry, Mapping) else []
+
+
+def with_alternatives(spec: Mapping[str, Any], error: SpecError) -> str:
+    """The message of a mistake, with the names that a spec has where exactly one is wanted."""
+    names = " and ".join(f"`{name}`" for name in alternatives(spec, error))
+    return f"{error.message}, not {names or 'none'}" if error.message == _ONE else error.message
+
+
 def further_mistakes(spec: Mapping[str, Any], first: SpecError) -> Iterator[SpecError]:
     """What else the engine finds in a spec once its first mistake is set aside, and so on."""
     error, seen = first, {first.path}
@@ -285,7 +299,8 @@ def base_problems(experiment: Experiment) -> Iterator[Problem]:
         place = parse_path(first.path)
         if place[: len(steps)] == steps and _entry(base, place) is not _NOTHING:
             note = "every point replaces it"
-            yield experiment.problem(("base", *place), first.message, first.choices, note)
+            message = with_alternatives(base, first)
+            yield experiment.problem(("base", *place), message, first.choices, note)
 
 
 def _error(spec: Mapping[str, Any]) -> SpecError | None:

@@ -73,9 +73,14 @@ class Search:
         """Search up to the highest load. Raises `InputError` if there is no load to vary."""
         if not 1e-4 <= precision <= 0.25:
             raise InputError.of(f"{precision:g} is out of range", "--precision", ["0.0001 to 0.25"])
-        steps = math.floor(highest / precision + 1e-9)
-        if steps < 1 or highest > 1:
+        if not precision <= highest <= 1:
             raise InputError.of(f"{highest:g} is out of range", "--to", [f"{precision:g} to 1"])
+        steps = round(highest / precision)
+        if not math.isclose(steps * precision, highest):
+            below = math.floor(highest / precision)
+            near = [f"{step * precision:g}" for step in (below, below + 1) if step * precision <= 1]
+            message = f"{highest:g} is no multiple of the precision, {precision:g}"
+            raise InputError.of(message, "--to", near)
         axes = [axis.name for axis in experiment.sweep if _sets_load(axis.values)]
         base = experiment.base.get("traffic", {})
         if not axes and (not isinstance(base, Mapping) or "load" not in base):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -13,7 +14,7 @@ from deroute.api import check
 from deroute.economics.comparison import wired
 from deroute.economics.scaling import FAMILIES, Design
 from deroute.errors import InputError, SpecError
-from deroute.writing import toml_value
+from deroute.writing import experiment_name, toml_value
 
 _Topology = Mapping[str, Any]
 
@@ -170,7 +171,9 @@ def patterns(topology: str, hosts: int) -> list[str]:
     return [name for name in PATTERNS if _possible(_spec(topology, wiring, usual, name))]
 
 
-def experiment(topology: str, hosts: int, routing: Sequence[str], traffic: Sequence[str]) -> str:
+def experiment(
+    file: Path, topology: str, hosts: int, routing: Sequence[str], traffic: Sequence[str]
+) -> str:
     """The text of an experiment file."""
     found = design(topology, hosts)
     assert found.topology is not None
@@ -183,7 +186,7 @@ def experiment(topology: str, hosts: int, routing: Sequence[str], traffic: Seque
     sent = "\n".join(f"    {_value(n, {'traffic.pattern': PATTERNS[n]})}" for n in traffic)
     title = KINDS[topology].summary
     return _TEMPLATE.substitute(
-        name=f"{topology}-{found.hosts}",
+        name=experiment_name(file),
         title=title[0].upper() + title[1:],
         shape=found.shape,
         hosts=f"{found.hosts:,}",

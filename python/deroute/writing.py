@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -64,6 +65,11 @@ def blaming(option: str, place: Path) -> Iterator[None]:
     except OSError as error:
         message = f"cannot write {error.filename or place}: {error.strerror or error}"
         raise InputError.of(message, option) from error
+
+
+def experiment_name(file: Path) -> str:
+    """An experiment is named after its file, with `-` for what no name may have."""
+    return re.sub(r"[^A-Za-z0-9_.+-]", "-", file.stem).lstrip("_.+-") or "experiment"
 
 
 def absent(file: Path, option: str) -> None:

@@ -176,6 +176,7 @@ def test_series_of_one_run(runs: Path) -> None:
     assert "less latency at every load" in turned
     one = call("compare", runs / "short", "--by", "load", "--x", "routing", "--json").output
     assert json.loads(one)["reference"] == "0.1"
+    assert "more latency at every seed" in call("compare", runs / "short", "--x", "seed").output
 
 
 def test_single_points_are_drawn_as_well(runs: Path, tmp_path: Path) -> None:
@@ -248,6 +249,13 @@ def test_specs_differ_where_they_do() -> None:
         ("new", "-", "{ e = [] }"),
     ]
     assert diff.differences(one, one) == []
+
+
+def test_a_long_value_is_whole_but_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    changes = diff.differences({"hosts": list(range(50))}, {"hosts": 1})
+    assert changes[0][1].endswith("48, 49]")
+    command._print_changes({"few": changes})
+    assert "..." in capsys.readouterr().out
 
 
 def test_units_that_a_person_reads() -> None:

@@ -53,6 +53,18 @@ def test_it_is_drawn_by_host_and_time() -> None:
     assert "first seed" in figure.texts[-1].get_text()
 
 
+def test_a_map_shows_the_worst_moment_if_none_is_named() -> None:
+    study = synthetic.study(("MIN",), ("UN",), (0.5,), (1,), series=True)
+    samples = study.outcomes[0].congestion
+    assert samples is not None
+    over = replace(samples, held=samples.held * (samples.cycles < 200))
+    study.outcomes[0].congestion = over  # type: ignore[misc]
+    for keys, when in (({}, "0.1 µs"), ({"at_us": 0.2}, "0.2 µs")):
+        table = {"name": "fig", "kind": "congestion-map", **keys}
+        (read,) = read_figures([table], study.axes)
+        assert CATALOGUE["congestion-map"].draw(study, read).axes[0].get_title("left") == when
+
+
 def test_a_record_without_members_is_refused() -> None:
     study = synthetic.study(("MIN",), ("UN",), (0.5,), (1,), series=True)
     samples = study.outcomes[0].congestion

@@ -85,12 +85,14 @@ def test_a_new_file_is_valid_with_every_routing(topology: str, tmp_path: Path) -
 
 
 def test_a_new_file_is_asked_for(tmp_path: Path) -> None:
-    file = tmp_path / "new.toml"
+    file = tmp_path / "my new.toml"
     output = call("new", file, answers="hyperx-2d\n30\nminimal, valiant\n\n")
     assert "The smallest with 30 hosts has 36: 4 x 3, 3 hosts each" in output
     experiment = plan.check_file(file).experiment
     assert experiment.axes["routing"] == ["minimal", "valiant"]
     assert experiment.axes["traffic"] == ["uniform"]
+    # Two files of the same network do not share a folder of results.
+    assert experiment.name == "my-new"
 
 
 def test_what_cannot_be_is_refused_with_choices(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ BAD: list[Mistake] = [
     ('routing = "VLB"\nload', 'routing = "VLX"\nload', "skip[0].routing", 'routing = "VLX"', "VLB"),
     ('kind = "latency"', 'kind = "latencies"', "figure[0].kind", "kind", "latency"),
     ('series = "routing"', 'series = "router"', "figure[0].series", "series", "routing"),
-    ('series = "routing"', "", "figure[0]", "[[figure]]", "routing"),
+    ('series = "routing"', "", "figure[0].where.routing", "[[figure]]", "routing"),
     ("vcs = 2, buffer", "vcs = 1, buffer", "base.network.links.global.vcs", "global =", "2"),
     ("load = 0.3\n", "load = inf\n", "base.traffic.load", "load = inf", "finite"),
     ("p = 2\n", "p = 2000-01-01\n", "base.network.topology.dragonfly.p", "p = 2000", "text"),

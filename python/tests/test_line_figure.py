@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 import deroute
 import synthetic
-from deroute.figures import FigureError, draw, latency, line, read_figures
+from deroute.figures import FigureError, draw, latency, layout, line, read_figures
 from deroute.figures.line import title_of, unknown
 from deroute.figures.style import paper, save
 
@@ -105,6 +105,20 @@ def test_labels_of_an_abscissa_do_not_touch(tmp_path: Path, names: bool) -> None
     else:
         assert len(boxes) >= 2
         assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+
+
+def test_labels_of_a_logarithmic_abscissa_do_not_touch(tmp_path: Path) -> None:
+    with paper():
+        figure = Figure(figsize=(3, 2), layout="constrained")
+        panel = figure.subplots()
+        panel.plot([1, 1e9], [0, 1])
+        layout.logarithmic(panel, "x")
+        save(figure, tmp_path / "fig", ["png"])
+        least, most = panel.get_xlim()
+        shown = [each for each in panel.get_xticklabels() if least < each.get_position()[0] < most]
+        boxes = [each.get_window_extent() for each in shown]
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+    assert [each.get_text() for each in shown] == ["1", "10,000", "100,000,000"]
 
 
 @pytest.mark.parametrize(

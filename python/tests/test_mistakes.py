@@ -196,10 +196,13 @@ def test_figures_of_groups_need_groups(tmp_path: Path, figure: str, key: str) ->
         ('kind = "fairness"\ngroup = -1\npanel = "load"', "group", "0 to 8"),
         ('kind = "path-mix"\ngroup = 1', "group", 'x = "router"'),
         ('kind = "agents"\nstate = "level"\npanel = "load"', "kind", "probes.agents"),
-        ('kind = "agents"\npanel = "load"', "", "is missing"),
+        ('kind = "agents"\npanel = "load"', "state", "is missing"),
+        ('title = "of no kind"', "kind", "is missing"),
+        ('kind = "latency"\nwhere = { load = 0.2, seed = 7 }', "where.seed", "no label 7"),
+        ('kind = "latency"\npanel = "routing"', "panel", "is `series` already"),
         ('kind = "line"\ny = "latency.p9"', "y", "latency.p99"),
         ('kind = "line"\ny = "verdict.state"', "y", "no number"),
-        ('kind = "line"', "", "is missing"),
+        ('kind = "line"', "y", "is missing"),
         ('kind = "congestion"\npanel = "load"', "kind", "probes.congestion"),
         ('kind = "congestion-map"\npanel = "load"', "kind", "probes.congestion.members"),
         ('kind = "queues"\npanel = "load"', "kind", "probes.queues"),
@@ -212,8 +215,39 @@ def test_figures_that_could_not_be_drawn_are_refused(
     tmp_path: Path, figure: str, key: str, word: str
 ) -> None:
     (problem,) = problems(changed(('kind = "latency"', figure)), tmp_path)
-    assert problem.path == f"figure[0].{key}".rstrip(".")
+    assert problem.path == f"figure[0].{key}"
     assert word in "\n".join(problem.lines())
+
+
+def test_a_label_that_no_axis_has_is_shown_on_its_line(tmp_path: Path) -> None:
+    text = changed(('kind = "latency"', 'kind = "latency"\nwhere = { load = 0.25 }'))
+    (problem,) = problems(text, tmp_path)
+    assert text.splitlines()[(problem.line or 0) - 1] == "where = { load = 0.25 }"
+
+
+def test_an_abscissa_that_is_left_out_has_to_be_an_axis(tmp_path: Path) -> None:
+    text = changed(('name = "load"', 'name = "offered"'), ("load = [", "offered = ["))
+    (problem,) = problems(text, tmp_path)
+    assert problem.path == "figure[0].x"
+    assert problem.message == "is 'load' when absent, which is not an axis here"
+    assert problem.choices == ("routing", "offered", "seed")
+
+
+THRESHOLD = '[[axis]]\nname = "above"\npath = "routing.ugal.threshold"\nvalues = [0, 10]\n'
+
+
+def test_an_alternative_too_many_is_blamed_on_what_adds_it(tmp_path: Path) -> None:
+    text = changed(('[[axis]]\nname = "load"', f'{THRESHOLD}\n[[axis]]\nname = "load"'))
+    text = text.replace('series = "routing"', 'series = "routing"\npanel = "above"')
+    (problem,) = problems(text, tmp_path)
+    assert problem.path == "axis[1].path"
+    assert problem.message == "must name exactly one alternative, not `minimal` and `ugal`"
+    both = "{ routing = { minimal = {}, valiant = {} } }"
+    (problem,) = problems(changed(("{ routing = { minimal = {} } }", both)), tmp_path)
+    assert problem.path == "axis[0].values[0].set.routing"
+    nothing = changed(("{ routing = { minimal = {} } }", "{ routing = {} }"))
+    (problem,) = problems(nothing, tmp_path)
+    assert problem.message == "must name exactly one alternative, not none"
 
 
 @pytest.mark.parametrize("at", ["2000", "2500", '"2 us"', '"1 ms"'])

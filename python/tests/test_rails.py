@@ -80,6 +80,7 @@ def test_bus_bandwidth_by_size(tmp_path: Path) -> None:
     text = figure.read_text(encoding="utf-8")
     assert "Bus bandwidth (GB/s)" in text
     assert "nodes, allreduce, hierarchical" in text
+    assert "$" not in text
 
 
 def test_a_job_without_collectives_has_no_bus_bandwidth(tmp_path: Path) -> None:

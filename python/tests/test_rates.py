@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 import pytest
 
 import deroute
+from deroute.cli import show
 from deroute.figures import CATALOGUE, FigureError, Study, read_figures
 from deroute.figures.style import paper
+from test_cli import call
 
 #: Two hosts of a small switch send to a third one at 10 Gb/s, whose switch tells them of its queue.
 SPEC = """
@@ -143,3 +148,21 @@ def test_windows_are_beside_rates(outcome: deroute.Outcome, spec: dict[str, Any]
     assert panel.lines[0].get_data()[1].tolist() == kilobytes.tolist()
     with pytest.raises(FigureError, match="no windows"):
         drawn(outcome, spec, of="window")
+
+
+def test_show_says_what_congestion_control_did(outcome: deroute.Outcome, tmp_path: Path) -> None:
+    scalars = outcome.scalars()
+    assert outcome.reaction_point is not None
+    assert scalars["reaction_point.says"] == "; ".join(outcome.reaction_point.says)
+    file = tmp_path / "qcn.toml"
+    base = re.sub(r"^\[", "[base.", SPEC, flags=re.M)
+    file.write_text(f'name = "qcn"\n{base}')
+    call("run", file, "--dir", tmp_path / "runs")
+    said = " ".join(call("show", tmp_path / "runs").stdout.split())
+    assert f"Notifications: {scalars['notifications.says']}" in said
+    assert f"Reaction points: {scalars['reaction_point.says']}" in said
+    one = pl.DataFrame([{"case": "on", "seed": 1} | scalars])
+    both = pl.concat([one, one.select("seed", case=pl.lit("off"))], how="diagonal")
+    results: Any = SimpleNamespace(experiment=SimpleNamespace(axes={"case": (), "seed": ()}))
+    told = ["Notifications", f"- on: {scalars['notifications.says']}"]
+    assert show._said(results, both, "Notifications") == told

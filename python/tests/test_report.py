@@ -21,6 +21,8 @@ WIDTHS = [1280, 400]
 POINTS = [[1, 1, 1], [3, 1], [1, 1, 1], [1, 1], [1]]
 TITLE = 'A <script>alert("no")</script> & "title" --> </title>'
 EVIL = "</script><img src=x onerror=alert(1)>"
+#: A value of the base that is long.
+WATCHED = f"hosts = {list(range(30))}"
 LOAD = "(id) => document.getElementById(id).cells[1].textContent"
 
 
@@ -33,7 +35,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = text.replace('routing = "VLB"', f"routing = {json.dumps(EVIL)}")
     # Half of the points are saturated: one link carries what a whole group sends.
     text = text.replace('pattern = "uniform"', "pattern = { adversarial = { offset = 1 } }")
-    probe = '[base.probes]\ncongestion = { every = "100 ns", members = true }\n\n[[axis]]'
+    probe = '[base.probes]\ncongestion = { every = "100 ns", members = true }\n'
+    probe += f'queues = {{ every = "1 us", ports = {{ {WATCHED} }} }}\n\n[[axis]]'
     text = text.replace("[[axis]]", probe, 1)
     text += '\n[[figure]]\nname = "taken"\nkind = "throughput"\nseries = "routing"\n'
     text += '\n[[figure]]\nname = "tail"\nkind = "line"\ny = "latency.p99"\nseries = "routing"\n'
@@ -97,6 +100,7 @@ def test_the_page_has_every_point_and_figure(page: Path) -> None:
     ]
     assert text.count('<img class="still"') == 1
     assert "network.switch.combined_queued.pipeline" in text
+    assert WATCHED in text
     assert "a warm-up of 1 us is short" in text
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,14 @@ import numpy as np
 import pytest
 
 import deroute
-from conftest import EXPERIMENT
+from conftest import EXPERIMENT, ROOT
+from deroute import __main__ as entry
+from deroute.cli.execution import _Bar
 from deroute.cost import Pace
 from deroute.errors import SpecError
-from deroute.experiment import Experiment
+from deroute.executors import Running
+from deroute.executors.base import Failed
+from deroute.experiment import Experiment, Point
 from deroute.store import Store
 from deroute.writing import whole
 
@@ -234,3 +239,33 @@ def test_the_time_left_does_not_swing() -> None:
                 assert last is None or abs(left - last) < 0.1 * sum(seconds.values())
                 last = left
     assert pace.left == pytest.approx(5.0)
+
+
+def test_a_finished_bar_has_no_time_left() -> None:
+    points = [Point({"load": load}, {"traffic": {"load": load}}) for load in (0.1, 0.2)]
+    bar = _Bar("small", 2, Pace({point.key: 1.0 for point in points}, after=5.0))
+    left = []
+    with bar as watch:
+        for point in points:
+            watch(Running(point, 0.5))
+            watch(Failed(point, "it does not matter"))
+            left.append(bar._progress.tasks[0].fields["left"])
+    assert left[0].endswith(" left")
+    assert left[1] == ""
+
+
+def test_ctrl_c_while_commands_are_loaded_has_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "early.py").write_text(
+        "import runpy, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'deroute.cli.compare':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "runpy.run_module('deroute', run_name='__main__')\n"
+    )
+    command = [sys.executable, str(tmp_path / "early.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "")
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts == {"deroute": f"{entry.__name__}:{entry.main.__name__}"}

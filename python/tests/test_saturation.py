@@ -105,6 +105,21 @@ def test_what_cannot_be_searched_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no load to vary"):
         Search.of(silent, 0.01, 1.0)
     loaded = Experiment.from_document({"name": "x", "base": BASE})
-    for precision, highest in [(0.0, 1.0), (math.nan, 1.0), (0.01, 1.2), (0.1, 0.05)]:
+    for precision, highest in [
+        (0.0, 1.0),
+        (math.nan, 1.0),
+        (0.01, 1.2),
+        (0.1, 0.05),
+        (0.1, math.nan),
+    ]:
         with pytest.raises(InputError, match="out of range"):
             Search.of(loaded, precision, highest)
+
+
+def test_the_highest_load_is_not_moved() -> None:
+    loaded = Experiment.from_document({"name": "x", "base": BASE})
+    assert Search.of(loaded, 0.1, 0.3).steps == 3
+    for precision, highest, near in [(0.02, 0.55, ("0.54", "0.56")), (0.03, 1.0, ("0.99",))]:
+        with pytest.raises(InputError, match="is no multiple of the precision") as caught:
+            Search.of(loaded, precision, highest)
+        assert caught.value.problems[0].choices == near

@@ -270,6 +270,20 @@ def test_rules_are_drawn(tmp_path: Path) -> None:
         charts.draw("rules", "R", tmp_path / "r", ["png"], topologies=["fb3"], addressings=["mac"])
 
 
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("scalability", {"ports": 9, "topologies": ["fb2"]}),
+        ("cable-cost", {"widths": [4, 5], "signalling": [10], "ports": 16}),
+        ("power", {}),
+        ("rules", {"topologies": ["fb3"], "addressings": ["compact"]}),
+    ],
+)
+def test_numbers_of_charts_are_plain(kind: str, options: Any, tmp_path: Path) -> None:
+    (drawn,) = charts.draw(kind, "Chart", tmp_path / "chart", ["svg"], **options)
+    assert "$" not in drawn.read_text(encoding="utf-8")
+
+
 def test_a_dragonfly_does_not_reach_the_lower_bound() -> None:
     """All 876 switches: where groups behind one port are not aligned, patterns do not fit."""
     fabric = fabric_of({"dragonfly": {"p": 6, "a": 12, "h": 6}})

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import deroute
@@ -84,6 +86,7 @@ def test_the_figure_has_a_panel_for_each_point(run: Path) -> None:
     (file,) = plot_directory(run, ["svg"])
     text = file.read_text(encoding="utf-8")
     assert text.count("in collectives") == 1
+    assert "$" not in text
     assert "computes" in text
 
 
@@ -175,3 +178,9 @@ def test_a_job_without_a_timeline_is_told_so(run: Path) -> None:
     assert result.exit_code == 2
     assert "keeps its timeline" in result.output
     assert not to.exists()
+
+
+def test_where_selects_a_point() -> None:
+    command: Any = get_command(app)
+    options = command.commands["trace"].commands["timeline"].params
+    assert {each.name: each.help for each in options}["where"] == "Only points with this label."

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -13,6 +15,7 @@ import deroute
 from conftest import SPEC
 from deroute import Experiment, InputError, SpecError, plan
 from deroute.cli import app as application
+from deroute.compare import compare
 from deroute.files import read_document
 
 NETWORK = """\
@@ -96,6 +99,17 @@ def test_a_typed_result() -> None:
     split = ["collective", "receive", "send", "wait"]
     assert ranks.columns == ["job", "rank", "end", "computed", *split]
     assert (ranks.height, iterations.height) == (13, 3)
+
+
+def test_one_run_of_a_workload_has_no_interval() -> None:
+    outcome = deroute.simulate(two_jobs())
+    frame = outcome.to_polars()
+    assert np.isnan(frame["latency.ci95"][0])
+    assert np.isnan(frame["load.accepted_ci95"][0])
+    slower = frame.with_columns(pl.col("latency.mean") * 1.02)
+    found = compare(frame, slower, None, names=("A", "B"))
+    assert "latency has no interval to tell a difference by" in found.verdict
+    assert "±" not in outcome._repr_html_()
 
 
 def test_a_result_in_json() -> None:

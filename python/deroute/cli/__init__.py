@@ -73,6 +73,6 @@ app = _app.build(COMMANDS, GROUPS)
 
 
 def main() -> None:
-    """Entry point of the `deroute` command."""
+    """The `deroute` command."""
     streams.open_all()
     app(prog_name="deroute")

@@ -25,7 +25,7 @@ def booksim(
 
     - `deroute convert booksim dragonfly.cfg --to dragonfly.toml`
     """
-    text = files.text(files.convert(file))
+    text = files.text(files.convert(file, to))
     if to is None:
         print(text, end="")
         return

@@ -27,8 +27,8 @@ from deroute.reader import SEED, Label
 from deroute.series import CURVE, Beside
 from deroute.writing import blaming
 
-#: Differences of the specs that are printed.
-_SHOWN = 12
+#: Differences of the specs that are printed, and characters of their values.
+_SHOWN, _LONGEST = 12, 60
 _MARKS = {1: "more", -1: "less", 0: ""}
 #: Metrics in the order in which a narrow terminal does without them, all but the last one.
 _LEAST_IMPORTANT = (TAIL.name, THROUGHPUT.name, LATENCY.name, TIME.name)
@@ -182,7 +182,9 @@ def _changes(beside: Beside) -> dict[str, list[tuple[str, str, str]]]:
     """For each label, what differs between the specs of its first point and of the reference's."""
     study, found = beside.study, {}
     frame = study.frame.with_row_index("row")
-    same = [axis for axis in (beside.x, *beside.rest, SEED) if axis in frame.columns]
+    # Seeds may be the abscissa.
+    places = dict.fromkeys((beside.x, *beside.rest, SEED))
+    same = [axis for axis in places if axis in frame.columns]
     for label in study.axes[beside.by]:
         ours = frame.filter(frame[beside.by] == label)
         others = frame.filter(frame[beside.by] == beside.reference)
@@ -199,11 +201,15 @@ def _print_changes(changed: dict[str, list[tuple[str, str, str]]]) -> None:
     for label, changes in changed.items():
         table = Table(title=f"What {label} changes", title_justify="left", box=None)
         for path, here, there in changes[:_SHOWN]:
-            table.add_row(escape(path), escape(here), "->", escape(there))
+            table.add_row(escape(path), escape(_short(here)), "->", escape(_short(there)))
         app.out().print(table)
         if len(changes) > _SHOWN:
             print(f"and {len(changes) - _SHOWN} more")
         print()
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def _draw(beside: Beside, to: Path) -> list[Path]:

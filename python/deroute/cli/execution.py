@@ -162,7 +162,8 @@ class _Bar:
         running = isinstance(event, Running)
         self._pace.come(event.point.key, event.fraction if isinstance(event, Running) else 1.0)
         self._done += not running
-        seconds = self._pace.left
+        # Of the points: a finished bar stands beside figures that are drawn.
+        seconds = None if self._done == self._points else self._pace.left
         left = "" if seconds is None else f"{app.duration(seconds)} left"
         self._progress.update(self._task, completed=self._pace.fraction, done=self._done, left=left)
         self._log.say(f"{self._done}/{self._points} points, {left}".rstrip(", "))

@@ -56,7 +56,7 @@ def new(
     usual = scaffold.KINDS[topology].usual
     routings = _several("Routings", routing, scaffold.routings(topology), usual)
     patterns = _several("Traffic", traffic, scaffold.patterns(topology, hosts), ["uniform"])
-    write_new(file, scaffold.experiment(topology, hosts, routings, patterns), "FILE")
+    write_new(file, scaffold.experiment(file, topology, hosts, routings, patterns), "FILE")
     print(f"written: {file}; next: deroute check {file}")
 
 

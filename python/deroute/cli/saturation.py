@@ -35,7 +35,11 @@ def saturation(
         float, typer.Option(help="Width of the interval in which the knee is, in phits/host/cycle.")
     ] = 0.01,
     highest: Annotated[
-        float, typer.Option("--to", help="The highest load: what is accepted there is measured.")
+        float,
+        typer.Option(
+            "--to",
+            help="The highest load, a multiple of the precision: what it accepts is measured.",
+        ),
     ] = 1.0,
     directory: Annotated[
         Path | None, typer.Option("--dir", help="Result directory; default: runs/NAME-saturation.")

@@ -44,8 +44,15 @@ _LOADS = ("offered", "accepted")
 _SEEDS = "seeds"
 #: Columns in the order in which a narrow terminal does without them.
 _LEAST_IMPORTANT = ("Jain", "hops", "p99 ns", "offered", "seeds")
-#: What flow control and the routing did, in words; points for which it is told, at most.
-_SAYS = {"Flow control": "flow_control.says", "Adaptation": "adaptation.says"}
+#: What flow control, congestion control and the routing did, in words; points for which it is
+#: told, at most.
+_SAYS = {
+    "Flow control": "flow_control.says",
+    "Congestion points": "congestion_point.says",
+    "Notifications": "notifications.says",
+    "Reaction points": "reaction_point.says",
+    "Adaptation": "adaptation.says",
+}
 _SAID = 20
 
 
@@ -98,8 +105,10 @@ def _said(results: Results, frame: pl.DataFrame, who: str) -> list[str]:
         return []
     axes = [axis for axis in results.experiment.axes if axis != SEED]
     points = frame.drop_nulls(says)
+    if points.is_empty():
+        return []
     said = points.unique(axes, keep="first", maintain_order=True) if axes else points.head(1)
-    if said[says].n_unique() <= 1:
+    if said[says].n_unique() == 1 and len(points) == len(frame):
         return [f"{who}: {text}" for text in said[says].unique()]
     keys = said.select(pl.concat_str(axes, separator=", ")).to_series()
     lines = [f"- {key}: {text}" for key, text in zip(keys, said[says], strict=True)]

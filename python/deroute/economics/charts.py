@@ -48,8 +48,7 @@ def scalability(
             markevery=8,
             label=FAMILIES[name].title,
         )
-    panel.set_yscale("log")
-    panel.yaxis.set_major_formatter("{x:,.0f}")
+    layout.logarithmic(panel, "y")
     panel.set_xlim(FEWEST_PORTS, ports)
     _finish(figure, title, "Ports of a router", "Hosts of the largest network", ())
     return figure
@@ -139,10 +138,7 @@ def rules(
             Line2D([], [], color=QUIET, dashes=each, label=name)
             for name, each in zip(addressings, dashes, strict=True)
         ]
-    panel.set_xscale("log")
-    panel.set_yscale("log")
-    for axis in (panel.xaxis, panel.yaxis):
-        axis.set_major_formatter("{x:,.0f}")
+    layout.logarithmic(panel, "xy")
     layout.axis_titles(figure, "Hosts", "Rules of a switch with hosts")
     layout.heading(figure, handles, title)
     sizes = ", ".join(str(radix) for radix in ports)

@@ -48,7 +48,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
                     linestyle=style.dashes,
                     label=", ".join(texts),
                 )
-        panel.set_xscale("log")
+        layout.logarithmic(panel, "x")
         panel.set_ylim(bottom=0)
     layout.axis_titles(figure, "Size (bytes)", "Bus bandwidth (GB/s)")
     layout.legend(figure, layout.first_handles(panels), study, table)

@@ -71,9 +71,9 @@ def network_of(spec: Mapping[str, Any], table: FigureTable) -> Network:
 
 
 def _sample(samples: CongestionSeries, at_us: object, cycle_ns: float) -> int:
-    """The sample nearest to a time; the last one if none is given."""
+    """The sample nearest to a time; that with most phits in trees if none is given."""
     if not isinstance(at_us, int | float):
-        return len(samples.trees) - 1
+        return int(np.argmax(samples.held))
     return int(np.argmin(np.abs(samples.cycles * cycle_ns / 1000 - at_us)))
 
 
@@ -139,7 +139,7 @@ def _handles() -> list[Line2D]:
 
 KIND = FigureKind(
     name="congestion-map",
-    summary="the congestion trees of one moment on a drawing of the network (`at_us`: when)",
+    summary="the congestion trees on the network at one moment (`at_us`; the worst when absent)",
     draw=draw,
     options={"at_us": Option((int, float))},
 )

@@ -47,7 +47,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
             chosen = only(table.panel, name) | only(table.series, label)
             notes |= _line(panel, study, table, chosen, (label, bounds))
         abscissa(panel, [_words(*bound) for bound in bounds], size[0] / columns)
-        panel.set_yscale("log")
+        layout.logarithmic(panel, "y")
         layout.panel_title(panel, table.panel, name)
     shown = _SHOWN[str(table.options["of"])]
     layout.axis_titles(figure, "Size of flows", shown[2])

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogFormatter
 
 from deroute import units
 from deroute.analysis import MAKESPAN
@@ -104,6 +104,22 @@ def _times(axes: Sequence[Axis], most_ns: float) -> str:
     for axis in axes:
         axis.set_major_formatter(FuncFormatter(lambda ns, _: f"{ns / size:,.10g}"))
     return name
+
+
+class _Plain(LogFormatter):
+    """Labels where a logarithmic axis has them by default, without mathematics."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return f"{x:,.10g}" if super().__call__(x, pos) else ""
+
+
+def logarithmic(panel: Plot, axes: str) -> None:
+    """Make the axes named (`"x"`, `"y"`, `"xy"`) logarithmic, with plain numbers."""
+    for name in axes:
+        panel.set(**{f"{name}scale": "log"})
+        axis = panel.xaxis if name == "x" else panel.yaxis
+        axis.set_major_formatter(_Plain())
+        axis.set_minor_formatter(_Plain())
 
 
 def say(panel: Plot, text: str) -> None:

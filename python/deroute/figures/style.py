@@ -15,7 +15,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, MaxNLocator
+from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
 from deroute.figures.table import FigureError
 from deroute.writing import whole
@@ -200,7 +200,11 @@ def _untangled(panel: Axes) -> bool:
         return True
     if isinstance(panel.xaxis.get_major_locator(), FixedLocator):
         return False
-    panel.xaxis.set_major_locator(MaxNLocator(max(2, len(shown) // 2)))
+    fewer = max(2, len(shown) // 2)
+    if isinstance(panel.xaxis.get_major_locator(), LogLocator):
+        panel.xaxis.set_major_locator(LogLocator(numticks=fewer))
+    else:
+        panel.xaxis.set_major_locator(MaxNLocator(fewer))
     return True
 
 

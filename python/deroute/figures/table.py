@@ -109,6 +109,9 @@ def _read_table(
     for key in table:
         if key not in allowed:
             raise FigureError(f"{path}.{key}", f"a {kind_name} figure has no such key", allowed)
+    if "x" not in table and kind.x is not None and kind.x not in (*axes, *kind.x_extra):
+        message = f"is {kind.x!r} when absent, which is not an axis here"
+        raise FigureError(f"{path}.x", message, (*axes, *kind.x_extra))
     x = _axis(path, "x", table.get("x", kind.x), axes, kind.x_extra)
     series = _axis(path, "series", table.get("series"), axes)
     panel = _axis(path, "panel", table.get("panel"), axes)
@@ -116,7 +119,7 @@ def _read_table(
         message = "what a figure is split by is its series"
         raise FigureError(f"{path}.series", message, ["panel", "nothing"])
     where = _where(path, table.get("where", {}), axes)
-    _every_axis_has_a_place(path, (x, series, panel), where, axes)
+    _every_axis_has_a_place(path, {"x": x, "series": series, "panel": panel}, where, axes)
     title = table.get("title")
     return FigureTable(
         name=name,
@@ -163,12 +166,17 @@ def _where(path: str, value: object, axes: Axes) -> dict[str, tuple[Label, ...]]
 
 
 def _every_axis_has_a_place(
-    path: str, used: tuple[str | None, ...], where: Mapping[str, tuple[Label, ...]], axes: Axes
+    path: str,
+    used: Mapping[str, str | None],
+    where: Mapping[str, tuple[Label, ...]],
+    axes: Axes,
 ) -> None:
-    named = [axis for axis in used if axis is not None]
-    for axis in named:
-        if named.count(axis) > 1:
-            raise FigureError(path, f"the axis {axis!r} is used twice")
+    named: dict[str, str] = {}
+    for key, axis in used.items():
+        if axis in named:
+            raise FigureError(f"{path}.{key}", f"the axis {axis!r} is `{named[axis]}` already")
+        if axis is not None:
+            named[axis] = key
     for axis, labels in axes.items():
         if axis not in (*named, AVERAGED) and len(where.get(axis, labels)) > 1:
             raise FigureError(

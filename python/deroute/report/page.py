@@ -214,7 +214,8 @@ def _spec(results: Results) -> str:
     below = presets.base(name)
     if below is not None:
         changes = [
-            f"<tr><td>{escape(path)}</td><td>{escape(there)}</td><td>{escape(here)}</td></tr>"
+            f"<tr><td>{escape(path)}</td><td class='why'>{escape(there)}</td>"
+            f"<td class='why'>{escape(here)}</td></tr>"
             for path, there, here in diff.differences(below, experiment.base)
         ]
         heads = "".join(f'<th scope="col">{each}</th>' for each in ("entry", "there", "here"))

@@ -17,7 +17,7 @@ from deroute.writing import blaming, whole
 def timeline(
     directory: app.Directory,
     to: Annotated[Path, typer.Option(metavar="FILE", help="JSON file.")],
-    where: app.Where = [],
+    where: app.Pairs = [],
 ) -> None:
     """Write when each rank of a simulated job did what, for Perfetto and chrome://tracing.
 
