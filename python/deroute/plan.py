@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deroute import cost, figures, reference, rules, warmup
+from deroute import advice, cost, figures, reference, rules, warmup
 from deroute.analysis import SEED
 from deroute.api import Footprint
 from deroute.errors import DocumentPath, InputError, Problem, SpecError
@@ -106,10 +106,10 @@ def check_experiment(experiment: Experiment, known: Sequence[Problem] = ()) -> C
     throttles = [(point, footprint.throttles) for point, footprint in of_points]
     warnings = [
         *warmup.short_warmups(experiment, ramps),
-        *rules.idle_speed_ups(experiment, sizes),
-        *rules.hasty_flags(experiment, sizes),
-        *rules.hasty_hosts(experiment, points),
-        *rules.small_buffers(experiment, throttles),
+        *advice.idle_speed_ups(experiment, sizes),
+        *advice.hasty_flags(experiment, sizes),
+        *advice.hasty_hosts(experiment, points),
+        *advice.small_buffers(experiment, throttles),
     ]
     weights = {point.key: cost.weight(point, footprint) for point, footprint in of_points}
     weights |= {each.key: cost.weight(each, Footprint.of(each.canonical)) for each in others}
@@ -187,9 +187,9 @@ def _spec_problems(
     for point in points if wrong else ():
         error = wrong.get(_without_seed(point))
         if error is not None:
-            place = (_place(experiment, point, error), error.message)
+            place = (_place(experiment, point, error), rules.kind(error))
             found.setdefault(place, []).append(point)
-            errors[place] = error
+            errors.setdefault(place, error)
     problems = {
         place: _spec_problem(
             experiment, hit[0], errors[place], f"in {len(hit)} of {len(points)} points"
@@ -201,7 +201,7 @@ def _spec_problems(
             if len(problems) > _SHOWN:
                 break
             for error in rules.further_mistakes(point.spec, errors[place]):
-                other = (_place(experiment, point, error), error.message)
+                other = (_place(experiment, point, error), rules.kind(error))
                 problems.setdefault(other, _spec_problem(experiment, point, error))
     return list(problems.values())
 
@@ -246,5 +246,4 @@ def _spec_problem(
     place = _place(experiment, point, error)
     if place[0] != "base" and error.path:
         note = f"sets {error.path}; {note}"
-    message = rules.with_alternatives(point.spec, error)
-    return experiment.problem(place, message, error.choices, note)
+    return experiment.problem(place, error.message, error.choices, note)

@@ -42,9 +42,6 @@ _ONE = "must name exactly one alternative"
 #: What stands in for an entry that is wrong, to see what else is; the first that is possible.
 _STANDINS = (_NOTHING, 8, 1, "1 MB")
 _DEFAULT_MEASURE = 60_000
-_FLAG_THRESHOLD = 50
-#: Switches that take any number of phits from an input in a cycle.
-_UNLIMITED = ("output_queued", "input_buffered_output_queued")
 
 
 def figure_problems(experiment: Experiment, tables: Mapping[int, FigureTable]) -> Iterator[Problem]:
@@ -205,16 +202,15 @@ def check_changes(spec: Mapping[str, Any]) -> None:
                 raise spec_error(f"traffic.{entries}[{index}].{key}", message)
 
 
+def kind(error: SpecError) -> str:
+    """The message of a mistake, without the names that a point has where exactly one is wanted."""
+    return _ONE if error.message.startswith(_ONE) else error.message
+
+
 def alternatives(spec: Mapping[str, Any], error: SpecError) -> list[str]:
     """The names that a spec has where exactly one is wanted; none of any other mistake."""
-    entry = _entry(spec, parse_path(error.path)) if error.message == _ONE else None
+    entry = _entry(spec, parse_path(error.path)) if error.message.startswith(_ONE) else None
     return list(entry) if isinstance(entry, Mapping) else []
-
-
-def with_alternatives(spec: Mapping[str, Any], error: SpecError) -> str:
-    """The message of a mistake, with the names that a spec has where exactly one is wanted."""
-    names = " and ".join(f"`{name}`" for name in alternatives(spec, error))
-    return f"{error.message}, not {names or 'none'}" if error.message == _ONE else error.message
 
 
 def further_mistakes(spec: Mapping[str, Any], first: SpecError) -> Iterator[SpecError]:
@@ -299,7 +295,7 @@ def base_problems(experiment: Experiment) -> Iterator[Problem]:
         place = parse_path(first.path)
         if place[: len(steps)] == steps and _entry(base, place) is not _NOTHING:
             note = "every point replaces it"
-            message = with_alternatives(base, first)
+            message = first.message
             yield experiment.problem(("base", *place), message, first.choices, note)
 
 
@@ -326,87 +322,3 @@ def _entry(spec: Any, steps: DocumentPath) -> Any:
         else:
             return _NOTHING
     return spec
-
-
-def idle_speed_ups(experiment: Experiment, sizes: Sequence[tuple[Point, int]]) -> Iterator[Problem]:
-    """A warning for each speed-up of a crossbar that all packets are too short to use.
-
-    `sizes` has the phits of each point's largest packet. A crossbar moves whole packets, one in at
-    least a cycle: a packet of one phit passes no sooner, whatever the speed-up is.
-    """
-    idle: dict[DocumentPath, list[Point]] = {}
-    for point, phits in sizes:
-        combined = point.spec["network"].get("switch", {}).get("combined_queued")
-        if phits == 1 and combined and combined.get("speedup", 1) > 1:
-            path = "network.switch.combined_queued.speedup"
-            idle.setdefault(experiment.origin(point.labels, path), []).append(point)
-    for place, points in idle.items():
-        message = "the speed-up does nothing: packets have one phit, which takes a cycle anyway"
-        where = f"in {len(points)} of {len(sizes)} points" if points[0].labels else ""
-        yield experiment.problem(place, message, note=where)
-
-
-def hasty_flags(experiment: Experiment, sizes: Sequence[tuple[Point, int]]) -> Iterator[Problem]:
-    """A warning for each Piggyback whose flags one waiting packet can raise.
-
-    `sizes` has the phits of each point's largest packet. The flags' threshold is in phits, and five
-    packets in the thesis (Table 3-1).
-    """
-    hasty: dict[DocumentPath, tuple[int, int, list[Point]]] = {}
-    for point, phits in sizes:
-        piggyback = point.spec.get("routing", {}).get("piggyback")
-        if piggyback is None:
-            continue
-        threshold = piggyback.get("flag_threshold", _FLAG_THRESHOLD)
-        if threshold < phits:
-            path = "routing.piggyback" + ".flag_threshold" * ("flag_threshold" in piggyback)
-            place = experiment.origin(point.labels, path)
-            hasty.setdefault(place, (threshold, phits, []))[2].append(point)
-    for place, (threshold, phits, points) in hasty.items():
-        message = (
-            f"one packet raises a flag: flag_threshold is {threshold} phits, a packet has {phits};"
-            f" five packets, as in the thesis, are {5 * phits}"
-        )
-        where = f"in {len(points)} of {len(sizes)} points" if points[0].labels else ""
-        yield experiment.problem(place, message, note=where)
-
-
-def hasty_hosts(experiment: Experiment, points: Sequence[Point]) -> Iterator[Problem]:
-    """A warning where programs can send faster than a link carries.
-
-    Without a link of its own a host's packets wait in the router, and leave as fast as its crossbar
-    takes them. Traffic of a load below 1 hardly does that, a program does.
-    """
-    hasty: dict[DocumentPath, list[Point]] = {}
-    for point in points:
-        network = point.spec["network"]
-        (kind, switch), *_ = network.get("switch", {"": {}}).items()
-        fast = switch.get("speedup", 2) > 1 if kind == "combined_queued" else kind in _UNLIMITED
-        if "workload" in point.spec and fast and "link" not in network.get("nic", {}):
-            place = experiment.origin(point.labels, "network.nic")
-            hasty.setdefault(place, []).append(point)
-    for place, found in hasty.items():
-        message = (
-            "hosts have no `link`, so that programs can send faster than a link carries, as fast as"
-            " the crossbar takes it"
-        )
-        where = f"in {len(found)} of {len(points)} points" if found[0].labels else ""
-        yield experiment.problem(place, message, note=where)
-
-
-def small_buffers(
-    experiment: Experiment, throttles: Sequence[tuple[Point, Sequence[tuple[str, float]]]]
-) -> Iterator[Problem]:
-    """A warning for each buffer that keeps its links waiting, and how much of them gets through."""
-    small: dict[DocumentPath, tuple[float, int]] = {}
-    for point, found in throttles:
-        for path, share in found:
-            place = experiment.origin(point.labels, path)
-            least, points = small.get(place, (share, 0))
-            small[place] = (min(least, share), points + 1)
-    for place, (share, points) in small.items():
-        message = (
-            f"it is too small for its links: one VC gets {share:.0%} of them where nothing waits"
-        )
-        where = f"in {points} of {len(throttles)} points" if len(throttles) > 1 else ""
-        yield experiment.problem(place, message, note=where)

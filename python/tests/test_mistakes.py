@@ -241,13 +241,13 @@ def test_an_alternative_too_many_is_blamed_on_what_adds_it(tmp_path: Path) -> No
     text = text.replace('series = "routing"', 'series = "routing"\npanel = "above"')
     (problem,) = problems(text, tmp_path)
     assert problem.path == "axis[1].path"
-    assert problem.message == "must name exactly one alternative, not `minimal` and `ugal`"
+    assert problem.message == "must name exactly one alternative, and names minimal and ugal"
     both = "{ routing = { minimal = {}, valiant = {} } }"
     (problem,) = problems(changed(("{ routing = { minimal = {} } }", both)), tmp_path)
     assert problem.path == "axis[0].values[0].set.routing"
     nothing = changed(("{ routing = { minimal = {} } }", "{ routing = {} }"))
     (problem,) = problems(nothing, tmp_path)
-    assert problem.message == "must name exactly one alternative, not none"
+    assert problem.message == "must name exactly one alternative, and names none"
 
 
 @pytest.mark.parametrize("at", ["2000", "2500", '"2 us"', '"1 ms"'])
@@ -306,7 +306,7 @@ def test_a_value_of_the_wrong_type_is_told_in_words(
         ('"uniform"', '["uniform"]', "traffic.pattern", "exactly one alternative: a list is none"),
         (
             '"uniform"',
-            "{ shift = { offset = 1 }, permutation = {} }",
+            "{ shift = { by = 1 }, permutation = {} }",
             "traffic.pattern",
             "names permutation and shift",
         ),
