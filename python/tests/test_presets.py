@@ -164,4 +164,5 @@ def test_a_run_keeps_what_it_was(tmp_path: Path) -> None:
     call("report", tmp_path / "out")
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "What differs from dragonfly-5256" in page
-    assert "<td>network.topology.dragonfly.p</td><td>6</td><td>1</td>" in page
+    cells = "<td class='why'>6</td><td class='why'>1</td>"
+    assert f"<td>network.topology.dragonfly.p</td>{cells}" in page

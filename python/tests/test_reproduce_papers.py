@@ -107,7 +107,7 @@ def test_a_sample_of_the_claims_is_reproduced(
     arguments = ["reproduce", str(ROOT / paper), item, "--dir", str(tmp_path / "runs")]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
-    pattern = r"(\d+) claims: (\d+) reproduced[^,]*, (\d+) differs?"
+    pattern = r"(\d+) claims[^:]*: (\d+) reproduced[^,]*, (\d+) differs?"
     counts = re.search(pattern, result.output)
     assert counts is not None, result.output
     assert int(counts[2]) >= 3

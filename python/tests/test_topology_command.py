@@ -260,7 +260,7 @@ def test_mistakes_of_the_command(experiment_file: Path, tmp_path: Path) -> None:
     assert all(word in unknown for word in ("torus", "dragonfly", "hyperx"))
     assert "2.5, 10.0, 25.0" in call(HYPERX, "--signalling", 3, code=2).output
     stencil = call(ROOT / "experiments" / "stencil.toml", code=2).output
-    assert "stencil.toml:35" in stencil
+    assert "stencil.toml:36" in stencil
     assert "without labels of: phase, routing, seed (--where AXIS=LABEL)" in stencil
     large = ("--set", "network.topology.hyperx.widths=[9, 9, 9]")
     result = call(HYPERX, *large, "--plot", tmp_path / "large.png", code=2)
