@@ -86,7 +86,7 @@ fn allowed(pattern: &str, from: u32) -> Vec<u32> {
         "'uniform'" => (0..72).filter(|to| *to != from).collect(),
         "{ adversarial = { offset = 1 } }" => groups(1..2),
         "{ adversarial = { offset = -2 } }" => groups(-2..-1),
-        "{ adversarial = { offset = 25 } }" => groups(7..8),
+        "{ adversarial = { offset = 7 } }" => groups(7..8),
         "{ adversarial_consecutive = {} }" => groups(1..3),
         "{ adversarial_consecutive = { groups = 8 } }" => groups(1..9),
         "'adversarial_local'" => {
@@ -107,7 +107,7 @@ fn draws_are_uniform_on_the_right_set() {
         "'uniform'",
         "{ adversarial = { offset = 1 } }",
         "{ adversarial = { offset = -2 } }",
-        "{ adversarial = { offset = 25 } }",
+        "{ adversarial = { offset = 7 } }",
         "{ adversarial_consecutive = {} }",
         "{ adversarial_consecutive = { groups = 8 } }",
         "'adversarial_local'",
