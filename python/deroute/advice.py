@@ -27,8 +27,7 @@ def idle_speed_ups(experiment: Experiment, sizes: Sequence[tuple[Point, int]]) -
             idle.setdefault(experiment.origin(point.labels, path), []).append(point)
     for place, points in idle.items():
         message = "the speed-up does nothing: packets have one phit, which takes a cycle anyway"
-        where = f"in {len(points)} of {len(sizes)} points" if points[0].labels else ""
-        yield experiment.problem(place, message, note=where)
+        yield experiment.problem(place, message, note=_share(points, len(sizes)))
 
 
 def hasty_flags(experiment: Experiment, sizes: Sequence[tuple[Point, int]]) -> Iterator[Problem]:
@@ -52,8 +51,7 @@ def hasty_flags(experiment: Experiment, sizes: Sequence[tuple[Point, int]]) -> I
             f"one packet raises a flag: flag_threshold is {threshold} phits, a packet has {phits};"
             f" five packets, as in the thesis, are {5 * phits}"
         )
-        where = f"in {len(points)} of {len(sizes)} points" if points[0].labels else ""
-        yield experiment.problem(place, message, note=where)
+        yield experiment.problem(place, message, note=_share(points, len(sizes)))
 
 
 def hasty_hosts(experiment: Experiment, points: Sequence[Point]) -> Iterator[Problem]:
@@ -75,8 +73,7 @@ def hasty_hosts(experiment: Experiment, points: Sequence[Point]) -> Iterator[Pro
             "hosts have no `link`, so that programs can send faster than a link carries, as fast as"
             " the crossbar takes it"
         )
-        where = f"in {len(found)} of {len(points)} points" if found[0].labels else ""
-        yield experiment.problem(place, message, note=where)
+        yield experiment.problem(place, message, note=_share(found, len(points)))
 
 
 def small_buffers(
@@ -95,3 +92,7 @@ def small_buffers(
         )
         where = f"in {points} of {len(throttles)} points" if len(throttles) > 1 else ""
         yield experiment.problem(place, message, note=where)
+
+
+def _share(points: Sequence[Point], count: int) -> str:
+    return f"in {len(points)} of {count} points" if points[0].labels else ""

@@ -295,8 +295,7 @@ def base_problems(experiment: Experiment) -> Iterator[Problem]:
         place = parse_path(first.path)
         if place[: len(steps)] == steps and _entry(base, place) is not _NOTHING:
             note = "every point replaces it"
-            message = first.message
-            yield experiment.problem(("base", *place), message, first.choices, note)
+            yield experiment.problem(("base", *place), first.message, first.choices, note)
 
 
 def _error(spec: Mapping[str, Any]) -> SpecError | None:
