@@ -32,14 +32,15 @@ A whole experiment (`deroute run experiments/demo.toml` on the command line) is 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from deroute._engine import VERSION, SimulationError, SpecError
-from deroute.api import Footprint, check, simulate
-from deroute.errors import InputError
-from deroute.experiment import Experiment, Point
-from deroute.frame import Results, load_results
-from deroute.results import Outcome
+from deroute._engine import VERSION
 
 if TYPE_CHECKING:
+    from deroute._engine import SimulationError, SpecError
+    from deroute.api import Footprint, check, simulate
+    from deroute.errors import InputError
+    from deroute.experiment import Experiment, Point
+    from deroute.frame import Results, load_results
+    from deroute.results import Outcome
     from deroute.sweeps import sweep
 
 #: Version of the lab and of the engine.
@@ -62,9 +63,30 @@ __all__ = [
     "sweep",
 ]
 
+#: Where they are. Loaded when asked for: commands start without what they do not use, and Ctrl-C
+#: while libraries are loaded ends a command as it does later.
+_MODULES = {
+    "Experiment": "experiment",
+    "Footprint": "api",
+    "InputError": "errors",
+    "Outcome": "results",
+    "Point": "experiment",
+    "Results": "frame",
+    "SimulationError": "_engine",
+    "SpecError": "_engine",
+    "check": "api",
+    "load_results": "frame",
+    "simulate": "api",
+    "sweep": "sweeps",
+}
+
 
 def __getattr__(name: str) -> Any:
-    """What needs a library for figures is loaded when it is asked for."""
-    if name == "sweep":
-        return import_module("deroute.sweeps").sweep
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(globals().keys() | _MODULES.keys())

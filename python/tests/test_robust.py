@@ -254,12 +254,13 @@ def test_a_finished_bar_has_no_time_left() -> None:
     assert left[1] == ""
 
 
-def test_ctrl_c_while_commands_are_loaded_has_no_traceback(tmp_path: Path) -> None:
+@pytest.mark.parametrize("loaded", ["deroute.cli.compare", "deroute.api", "polars", "matplotlib"])
+def test_ctrl_c_while_commands_are_loaded_has_no_traceback(loaded: str, tmp_path: Path) -> None:
     (tmp_path / "early.py").write_text(
         "import runpy, sys\n"
         "class Interrupt:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'deroute.cli.compare':\n"
+        f"        if name == {loaded!r}:\n"
         "            raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Interrupt())\n"
         "runpy.run_module('deroute', run_name='__main__')\n"
