@@ -112,9 +112,9 @@ class EntropyUse(Part):
     #: Times that a timeout froze the entropies for a destination.
     freezes: int
 
-    def scalars(self) -> dict[str, int | float]:
+    def scalars(self) -> dict[str, int | float | str]:
         """What there is one of in a run."""
-        return self.model_dump(exclude={"says"})
+        return self.model_dump(exclude={"says"}) | {"says": "; ".join(self.says)}
 
 
 class NotificationUse(Part):

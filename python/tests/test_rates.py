@@ -7,13 +7,14 @@ import re
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 import pytest
 
 import deroute
 from deroute.cli import show
+from deroute.ethernet import EntropyUse
 from deroute.figures import CATALOGUE, FigureError, Study, read_figures
 from deroute.figures.style import paper
 from test_cli import call
@@ -148,6 +149,19 @@ def test_windows_are_beside_rates(outcome: deroute.Outcome, spec: dict[str, Any]
     assert panel.lines[0].get_data()[1].tolist() == kilobytes.tolist()
     with pytest.raises(FigureError, match="no windows"):
         drawn(outcome, spec, of="window")
+
+
+def test_show_says_what_all_parts_that_say_something_did() -> None:
+    told = {
+        f"{name}.says"
+        for name, field in deroute.Outcome.model_fields.items()
+        for part in get_args(field.annotation)
+        if "says" in getattr(part, "model_fields", {})
+    }
+    assert told == set(show._SAYS.values())
+    values = {"packets": 2, "recycled": 0, "recycled_share": 0.0, "heard": 0, "marked": 0}
+    said = EntropyUse(says=["sprayed", "not frozen"], freezes=0, **values).scalars()
+    assert said == values | {"freezes": 0, "says": "sprayed; not frozen"}
 
 
 def test_show_says_what_congestion_control_did(outcome: deroute.Outcome, tmp_path: Path) -> None:

@@ -52,6 +52,9 @@ _SAYS = {
     "Notifications": "notifications.says",
     "Reaction points": "reaction_point.says",
     "Adaptation": "adaptation.says",
+    "Entropies": "entropy.says",
+    "Retransmission": "retransmission.says",
+    "Link-level retry": "retry.says",
 }
 _SAID = 20
 
