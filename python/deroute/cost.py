@@ -104,17 +104,21 @@ def _probe(point: Point) -> float:
     """Seconds of a core that a point takes, extrapolated, whatever else the machine does.
 
     By the pace of the second half of the probe: the first has the least to do, and cold caches.
+    How far a program has come is not known before the second look, as it follows from what has
+    arrived.
     """
     begin, busy = time.perf_counter(), time.thread_time()
     halfway = last = (0.0, 0.0)
+    looks = 0
 
     def watch(cycle: int, of: int) -> None:
-        nonlocal halfway, last
+        nonlocal halfway, last, looks
+        looks += 1
         last = (time.thread_time() - busy, cycle / of)
         elapsed = time.perf_counter() - begin
         if elapsed < _PROBE_SECONDS / 2:
             halfway = last
-        elif elapsed > _PROBE_SECONDS and last[1] > halfway[1]:
+        elif elapsed > _PROBE_SECONDS and looks > 1 and last[1] > halfway[1]:
             raise _Enough
 
     try:

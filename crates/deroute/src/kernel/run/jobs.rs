@@ -25,7 +25,7 @@ impl<M: Machine> Running<M> {
         // Whole chunks, so that this looks when it would look otherwise.
         let chunks = (self.idle - self.now) / self.chunk();
         let to = self.now.saturating_add(chunks.max(1) * self.chunk()).min(jobs.limit);
-        Leg { kind: Kind::Works, to, of: self.expected(jobs.work().1) }
+        Leg { kind: Kind::Works, to, of: self.expected(jobs.work().1).max(to.into()) }
     }
 
     /// Have all ranks ended, or is it the limit?
@@ -79,11 +79,13 @@ impl<M: Machine> Running<M> {
         all().fold(Cycle::MAX, |to, own| own.due(to))
     }
 
-    /// Cycles that the run may take in total, judged by what has arrived of its messages.
+    /// Cycles that the run may take in total, judged by what has arrived of its messages: while that is nothing, as many
+    /// as if one phit had arrived by the next look.
     fn expected(&self, phits: u64) -> u64 {
         let arrived: u64 = records(&self.network()).flatten().map(|r| r.arrived_phits).sum();
-        let (now, share) = (u64::from(self.now), phits.max(1) as f64 / arrived.max(1) as f64);
-        (now as f64 * share) as u64 + u64::from(self.chunk())
+        let (now, share) =
+            (self.now.max(self.chunk()), phits.max(1) as f64 / arrived.max(1) as f64);
+        (f64::from(now) * share) as u64 + u64::from(self.chunk())
     }
 }
 

@@ -32,6 +32,25 @@ fn job_of(outcome: &Outcome, index: usize) -> &JobOutcome {
     &outcome.workload.as_ref().unwrap().jobs[index]
 }
 
+/// A run learns how far it is from what has arrived, and is not at its end while that is nothing.
+#[test]
+fn progress_of_a_program() {
+    let spec = network(
+        "{ packet_size = 10, jobs = [{ ranks = 72, steps = [{ collective = { kind = 'alltoall', size = 200, algorithm = 'linear' } }] }] }",
+    );
+    let mut seen = Vec::new();
+    let outcome = Simulation::build(&spec).unwrap().run(&RunOptions::default(), &mut |progress| {
+        seen.push((progress.cycle, progress.of));
+        std::ops::ControlFlow::Continue(())
+    });
+    let time = job_of(&outcome.unwrap(), 0).time;
+    assert!(seen.len() > 20 && seen.iter().all(|(cycle, of)| cycle <= of), "{seen:?}");
+    assert!(seen[0].1 > 10 * time, "{seen:?}, {time}");
+    for (cycle, of) in &seen[seen.len() / 4..] {
+        assert!((time / 2..2 * time).contains(of), "{of} expected at {cycle}, {time}");
+    }
+}
+
 /// One message over an empty network, and back; by hand from `docs/kernel.md`.
 #[test]
 fn a_message_takes_as_long_as_it_should() {
