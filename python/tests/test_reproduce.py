@@ -194,6 +194,39 @@ def test_a_scale_with_the_points_of_one_and_the_runs_of_another(tmp_path: Path) 
     assert points[0] < points[1]
 
 
+SHOWN = 'figure = [{ name = "t", where = { routing = ["MIN", "VLB lgl"], traffic = "UN" } }]'
+
+
+def test_an_experiment_thins_out_a_scale_of_two_others(tmp_path: Path) -> None:
+    """On top of the points that this scale takes, with figures that leave out the same lines."""
+    (tmp_path / "paper.toml").write_text(PAPER + BOTH)
+    own = f'scale.claims = {{ routing = ["MIN"] }}\n{SHOWN}'
+    (tmp_path / "one.toml").write_text(ITEM.replace("[0.1, 0.5] }", f"[0.1, 0.5] }}\n{own}"))
+    paper = read_paper(tmp_path)
+    document = documents(paper, paper.items[0], "claims")["curve"]
+    axes = {axis["name"]: axis["values"] for axis in document["axis"]}
+    assert axes["load"] == [0.1, 0.5]
+    assert [each["label"] for each in axes["routing"]] == ["MIN"]
+    assert document["figure"][0]["where"] == {"routing": ["MIN"], "traffic": "UN"}
+    both = documents(paper, paper.items[0], "quick")["curve"]["figure"][0]["where"]["routing"]
+    assert both == ["MIN", "VLB lgl"]
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        ("scale.claims = { seeds = [3] }", "scale.claims: has the seeds and settings of 'paper'"),
+        ("scale.claim = { load = [0.1] }", "scale.claim: choose from: quick, claims, paper"),
+    ],
+)
+def test_what_a_scale_cannot_take_is_refused(tmp_path: Path, own: str, message: str) -> None:
+    (tmp_path / "paper.toml").write_text(PAPER + BOTH)
+    (tmp_path / "one.toml").write_text(ITEM.replace("[0.1, 0.5] }", f"[0.1, 0.5] }}\n{own}"))
+    paper = read_paper(tmp_path)
+    with pytest.raises(PaperError, match=message):
+        documents(paper, paper.items[0], "quick")
+
+
 @pytest.mark.parametrize(
     "scale", ["points = 'quick'", "runs = 'paper'", "points = 'quick'\nruns = 'claims'"]
 )

@@ -4,7 +4,8 @@ An item writes only what is its own: `axes` (labels of named values, or plain nu
 top of the paper's base in `set`, paths to leave out in `unset`, and figures. The scale adds run
 lengths and seeds; an experiment's own `scale` may thin out an axis, and its `seeds` and `set` there
 have the last word: where it says how long to measure, no precision ends its runs. A scale may be
-made of two others: with the points of one (`points`) and the runs of the other (`runs`).
+made of two others: with the points of one (`points`) and the runs of the other (`runs`), where what
+an experiment says of the scale itself thins out further.
 """
 
 from __future__ import annotations
@@ -40,11 +41,12 @@ def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) ->
     for key in table:
         if key not in _KEYS:
             raise PaperError(f"{name}: unknown key {key!r}; known: {', '.join(_KEYS)}")
+    _check_scales(paper, name, table)
     size = paper.scales[paper.runs_of(scale)]
     base = copy.deepcopy(dict(table.get("base", paper.base)))
     thinned = _own(table, paper.scales[scale].get("points", scale))
     own = _own(table, paper.runs_of(scale))
-    axes = table["axes"] | _axes(thinned) | _axes(own)
+    axes = table["axes"] | _axes(thinned) | _axes(own) | _axes(_own(table, scale))
     last = own.get("set", {})
     usual = {key: value for key, value in size["set"].items() if not _replaced(key, last)}
     for path, value in {**table.get("set", {}), **usual, **last}.items():
@@ -62,10 +64,21 @@ def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) ->
             {"name": "seed", "path": "run.seed", "values": list(own.get("seeds", size["seeds"]))},
         ],
         "skip": list(table.get("skip", ())),
-        "figure": list(table.get("figure", ())),
+        "figure": [_shown(figure, axes) for figure in table.get("figure", ())],
     }
     read_references(document, paper.folder / f"{item.name}.toml", None)
     return document
+
+
+def _check_scales(paper: Paper, name: str, table: Mapping[str, Any]) -> None:
+    for scale, own in table.get("scale", {}).items():
+        if scale not in paper.scales:
+            raise PaperError(f"{name}: scale.{scale}: choose from: {', '.join(paper.scales)}")
+        if paper.runs_of(scale) != scale and not own.keys().isdisjoint(("seeds", "set")):
+            raise PaperError(
+                f"{name}: scale.{scale}: has the seeds and settings of {paper.runs_of(scale)!r};"
+                " only axes can be thinned out"
+            )
 
 
 def _own(table: Mapping[str, Any], scale: str) -> Mapping[str, Any]:
@@ -76,6 +89,19 @@ def _own(table: Mapping[str, Any], scale: str) -> Mapping[str, Any]:
 
 def _axes(own: Mapping[str, Any]) -> dict[str, Any]:
     return {key: labels for key, labels in own.items() if key not in ("seeds", "set")}
+
+
+def _shown(figure: Mapping[str, Any], axes: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """A figure without the lines that a scale leaves out."""
+    if "where" not in figure:
+        return dict(figure)
+    where = {
+        key: [label for label in labels if label in axes[key]]
+        if key in axes and isinstance(labels, list)
+        else labels
+        for key, labels in figure["where"].items()
+    }
+    return {**figure, "where": where}
 
 
 def _replaced(path: str, by: Mapping[str, Any]) -> bool:
