@@ -17,6 +17,7 @@ from deroute.reproduce.measures import (
     chapter4,
     chapter5,
     chapter6,
+    counters,
     ethernet,
     geometry,
     method,
@@ -49,6 +50,7 @@ CATALOGUE: Mapping[str, Measure] = {
         chapter4,
         chapter5,
         chapter6,
+        counters,
         ethernet,
         programs,
     )

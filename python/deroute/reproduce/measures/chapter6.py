@@ -1,19 +1,16 @@
-"""Measures of thesis chapter 6: counters of routing agents, loss in overload, reactions to changes.
+"""Measures of thesis chapter 6: loss in overload, fairness, reactions to changes.
 
-Counters come from `probes.agents`: `G+1` is the counter of the group one ahead, `IL-1` that of the
-local links one router back. They are averaged over the routers of the network and over the samples
-of the measurement. Times are in microseconds since the measurement began.
+Times are in microseconds since the measurement began.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from deroute import analysis
 from deroute.analysis import Estimate
@@ -23,104 +20,6 @@ from deroute.reproduce.measures.runs import Labels, _outcomes, _profile, _rows
 
 #: A new steady latency is reached for good when no window deviates from it by more than this.
 _SETTLED = 0.1
-
-Floats = NDArray[np.float64]
-
-
-def counter(evidence: Evidence, of: str, where: Labels, name: str) -> list[Estimate]:
-    """Mean value of a counter."""
-    return [_counter(evidence, of, where, name)]
-
-
-def counter_ratio(
-    evidence: Evidence, of: str, where: Labels, *, name: str, over: Labels, over_name: str = ""
-) -> list[Estimate]:
-    """Mean value of a counter over that of the same or another one at another point."""
-    below = _counter(evidence, of, over, over_name or name)
-    return [analysis.ratio(_counter(evidence, of, where, name), below)]
-
-
-def counter_reaches(
-    evidence: Evidence, of: str, where: Labels, name: str, level: float
-) -> list[Estimate]:
-    """Load at which a counter reaches a level, if it grows as the load does (phits/host/cycle)."""
-    value = _counter(evidence, of, where, name)
-    offered = float(_rows(evidence.of(of), where)["load.offered"].mean())  # type: ignore[arg-type]
-    return [analysis.ratio(Estimate(level * offered, 0.0), value)]
-
-
-def counter_at_saturation(
-    evidence: Evidence, of: str, where: Labels, *, axis: str, labels: Sequence[Any], name: str
-) -> list[Estimate]:
-    """A counter at the saturation load of each curve along an axis, between the measured loads."""
-    values = []
-    for label in labels:
-        curve = {**where, axis: label}
-        rows = _rows(evidence.of(of), curve)
-        loads = rows["load.offered"].unique().sort().to_numpy()
-        known = [_counter(evidence, of, {**curve, "load": load}, name).mean for load in loads]
-        at = analysis.saturation(rows).load
-        slope = np.gradient(np.asarray(known), loads)
-        half = at.ci95 * float(np.interp(at.mean, loads, slope))
-        values.append(Estimate(float(np.interp(at.mean, loads, known)), half, at.runs))
-    return values
-
-
-def counters(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
-    """How many counters of groups and of local links a router has."""
-    (outcome, *_) = _outcomes(evidence.of(of), where)
-    names = _agents(outcome).names
-    kinds = [sum(name.startswith(kind) for name in names) for kind in ("G", "IL")]
-    return [Estimate(float(kind)) for kind in kinds]
-
-
-def local_counter_error(evidence: Evidence, of: str, where: Labels, h: int) -> list[Estimate]:
-    """Largest deviation of any `IL` from its sum over the `G` of the same sample (equation 6-2)."""
-    worst = 0.0
-    for outcome in _outcomes(evidence.of(of), where):
-        values = _samples(outcome)
-        for k in (sign * size for size in range(1, h + 1) for sign in (1, -1)):
-            expected = sum(
-                (h - abs(j)) / h * values[_group(abs(k) * h + j, -k, h)] for j in range(1 - h, h)
-            )
-            error = np.abs(values[f"IL{k:+d}"] - expected).max()
-            worst = max(worst, float(error))
-    return [Estimate(worst)]
-
-
-def offsets_per_counter(evidence: Evidence, of: str, where: Labels, h: int) -> list[Estimate]:
-    """Fewest and most `G` on which an `IL` depends, by regression over all samples and routers."""
-    (outcome, *_) = _outcomes(evidence.of(of), where)
-    values = _samples(outcome)
-    groups = [name for name in values if name.startswith("G")]
-    table = np.stack([values[name].ravel() for name in groups], axis=1)
-    counts = []
-    for name in values:
-        if name.startswith("IL"):
-            weights, _, rank, _ = np.linalg.lstsq(table, values[name].ravel(), rcond=None)
-            if rank < len(groups):
-                raise NotSettledError("the samples do not tell the counters of the groups apart")
-            counts.append(int((np.abs(weights) > 0.5 / h).sum()))
-    return [Estimate(float(min(counts))), Estimate(float(max(counts)))]
-
-
-def extension_error(
-    evidence: Evidence, of: str, where: Labels, *, axis: str, parts: Sequence[str], weight: float
-) -> list[Estimate]:
-    """Largest deviation of an extended counter from its parts (equation 6-1) over all samples.
-
-    `parts` are the labels of the injected, the stored and the extended counters. The points must
-    differ in nothing else, and their packets must take the same paths.
-    """
-    runs, samples = evidence.of(of), []
-    for part in parts:
-        found = [_samples(outcome) for outcome in _outcomes(runs, {**where, axis: part})]
-        groups = [name for name in found[0] if name.startswith("G")]
-        samples.append(np.stack([each[name] for each in found for name in groups]))
-    injected, stored, extended = samples
-    if not stored.any():
-        raise NotSettledError("no packet was waiting in any sample")
-    return [Estimate(float(np.abs(extended - injected - weight * stored).max()))]
 
 
 def below_peak(evidence: Evidence, of: str, where: Labels, load: float) -> list[Estimate]:
@@ -308,15 +207,6 @@ def response_us(
     return [Estimate(float(late.max()) + width / 2 - change_us if late.size else 0.0)]
 
 
-def _counter(evidence: Evidence, of: str, where: Labels, name: str) -> Estimate:
-    values = []
-    for outcome in _outcomes(evidence.of(of), where):
-        agents = _agents(outcome)
-        table = np.asarray(agents.mean, dtype=float)
-        values.append(float(table[:, list(agents.names).index(name)].mean()))
-    return analysis.estimate(values)
-
-
 def _each(rows: pl.DataFrame, axis: str, measure: Callable[..., Estimate]) -> list[Estimate]:
     labels = rows[axis].unique(maintain_order=True).to_list()
     return [measure(rows, **{axis: label}) for label in labels]
@@ -332,26 +222,6 @@ def _apart(
     return _rows(runs, where), others
 
 
-def _agents(outcome: Any) -> Any:
-    if outcome.agents is None:
-        raise NotSettledError("the points have no `probes.agents`")
-    return outcome.agents
-
-
-def _samples(outcome: Any) -> Mapping[str, Floats]:
-    """Every counter by name: its values by sample and router."""
-    agents = _agents(outcome)
-    table = np.asarray(agents.values, dtype=float)
-    return {str(name): table[:, :, index] for index, name in enumerate(agents.names)}
-
-
-def _group(offset: int, direction: int, h: int) -> str:
-    """Name of the counter of a group, `offset` ahead (`direction` > 0) or behind."""
-    groups = 2 * h * h + 1
-    ahead = (offset if direction > 0 else -offset) % groups
-    return f"G{ahead if ahead <= h * h else ahead - groups:+d}"
-
-
 def _trace(evidence: Evidence, of: str, where: Labels, by: str) -> Trace:
     return trace(_outcomes(evidence.of(of), where), by)
 
@@ -364,14 +234,6 @@ def _window(line: Trace, window_us: Sequence[float]) -> Estimate:
 
 
 MEASURES = (
-    counter,
-    counter_ratio,
-    counter_reaches,
-    counter_at_saturation,
-    counters,
-    local_counter_error,
-    offsets_per_counter,
-    extension_error,
     below_peak,
     of_peak,
     peak,
