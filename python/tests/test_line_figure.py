@@ -131,3 +131,16 @@ def test_labels_of_a_logarithmic_abscissa_do_not_touch(tmp_path: Path) -> None:
 )
 def test_columns_have_titles(column: str, title: str) -> None:
     assert title_of(column) == title
+
+
+def test_a_flat_curve_is_shown_whole() -> None:
+    """The room above a curve is a share of its height, and not of its range."""
+    _, grid = layout.new_figure(1, 2, sharey=True)
+    low, high = layout.flatten(grid)
+    low.plot([1, 2], [0.2, 0.1])
+    high.plot([1, 2], [0.499, 0.498])
+    layout.from_zero([low, high])
+    assert low.get_ylim() == high.get_ylim() == pytest.approx((0, 1.05 * 0.499))
+    (empty,) = layout.flatten(layout.new_figure(1, 1)[1])
+    layout.from_zero([empty])
+    assert empty.get_ylim() == (0, 1)

@@ -49,7 +49,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
                     label=", ".join(texts),
                 )
         layout.logarithmic(panel, "x")
-        panel.set_ylim(bottom=0)
+        layout.from_zero([panel])
     layout.axis_titles(figure, "Size (bytes)", "Bus bandwidth (GB/s)")
     layout.legend(figure, layout.first_handles(panels), study, table)
     layout.footnote(figure, study, table, ["size and bus bandwidth as in nccl-tests"])

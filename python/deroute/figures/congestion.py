@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deroute import analysis
-from deroute.figures import timeline
+from deroute.figures import layout, timeline
 from deroute.figures.study import Study
 from deroute.figures.table import FigureError, FigureKind, FigureTable, Option
 
@@ -40,7 +40,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
         return course(outcomes, value)
 
     figure = timeline.draw(study, table, read, _VALUES[value], [])
-    figure.axes[0].set_ylim(bottom=0)
+    layout.from_zero(figure.axes)
     return figure
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deroute import analysis
-from deroute.figures import streams, timeline
+from deroute.figures import layout, streams, timeline
 from deroute.figures.study import Study
 from deroute.figures.table import FigureError, FigureKind, FigureTable
 
@@ -25,7 +25,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
     hosts = "sending host" if streams.split(table) else "host"
     title = f"Accepted load (phits/{hosts}/cycle)"
     figure = timeline.draw(study, table, course, title, [], of_stream=course_of_stream)
-    figure.axes[0].set_ylim(bottom=0)
+    layout.from_zero(figure.axes)
     return figure
 
 

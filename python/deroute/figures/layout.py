@@ -122,6 +122,17 @@ def logarithmic(panel: Plot, axes: str) -> None:
         axis.set_minor_formatter(_Plain())
 
 
+def from_zero(panels: Sequence[Plot]) -> None:
+    """Lets the ordinate that panels share begin at zero, with room above the highest value.
+
+    The room that there is by itself is a share of the range of the values: next to none above flat
+    curves, whose markers it would cut.
+    """
+    highest = max(float(panel.dataLim.y1) for panel in panels)
+    top = max(panels[0].get_ylim()[1], 1.05 * highest) if math.isfinite(highest) else None
+    panels[0].set_ylim(0, top)
+
+
 def say(panel: Plot, text: str) -> None:
     """Why a panel is empty."""
     where: Any = {"transform": panel.transAxes, "ha": "center", "va": "center"}

@@ -78,7 +78,9 @@ def draw(study: Study, table: FigureTable) -> Figure:
     limit = table.options["y_max"]
     if isinstance(limit, int | float):
         panels[0].set_ylim(top=float(limit))
-    panels[0].set_ylim(bottom=min(0.0, panels[0].get_ylim()[0]))
+        panels[0].set_ylim(bottom=min(0.0, panels[0].get_ylim()[0]))
+    elif panels[0].get_ylim()[0] >= 0:
+        layout.from_zero(panels)
     title = title_of(column)
     if units.is_time(column):
         title += f" ({layout.times(panels, panels[0].get_ylim()[1])})"

@@ -48,7 +48,10 @@ def draw(study: Study, table: FigureTable) -> Figure:
         panels[0].set_xlim(0, 1.03 * highest)
         notes.insert(0, f"dashed grey: {'the reference' if relative else 'accepted = offered'}")
     limit = table.options["y_max"]
-    panels[0].set_ylim(0, float(limit) if isinstance(limit, int | float) else None)
+    if isinstance(limit, int | float):
+        panels[0].set_ylim(0, float(limit))
+    else:
+        layout.from_zero(panels)
     layout.axis_titles(
         figure,
         layout.OFFERED if along_load else str(table.x),

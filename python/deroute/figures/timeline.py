@@ -45,7 +45,7 @@ def records(
         changes([panel], study.changes_of(frame.head(1)))
         text = " · ".join(str(part) for part in (name, label) if part is not None)
         panel.set_title(text, loc="left", fontweight="bold")
-        panel.set_ylim(bottom=0)
+    layout.from_zero(panels)
     layout.axis_titles(figure, TIME, title)
     return figure, panels
 

@@ -94,7 +94,7 @@ def draw(study: Study, table: FigureTable) -> Figure:
 
 
 def _scales(grid: NDArray[np.object_], table: FigureTable) -> None:
-    grid[0, 0].set_ylim(bottom=0)
+    layout.from_zero(grid[0])
     grid[1, 0].set_ylim(-3, 104)
     grid[0, 0].set_ylabel("Mean latency (ns)")
     grid[1, 0].set_ylabel("Non-minimal packets (%)")
