@@ -194,7 +194,13 @@ def test_a_scale_with_the_points_of_one_and_the_runs_of_another(tmp_path: Path) 
     assert points[0] < points[1]
 
 
-SHOWN = 'figure = [{ name = "t", where = { routing = ["MIN", "VLB lgl"], traffic = "UN" } }]'
+SHOWN = """
+figure = [
+    { name = "t", where = { routing = ["MIN", "VLB lgl"], traffic = "UN" } },
+    { name = "gone", where = { routing = ["VLB lgl"] } },
+    { name = "all" },
+]
+"""
 
 
 def test_an_experiment_thins_out_a_scale_of_two_others(tmp_path: Path) -> None:
@@ -207,7 +213,8 @@ def test_an_experiment_thins_out_a_scale_of_two_others(tmp_path: Path) -> None:
     axes = {axis["name"]: axis["values"] for axis in document["axis"]}
     assert axes["load"] == [0.1, 0.5]
     assert [each["label"] for each in axes["routing"]] == ["MIN"]
-    assert document["figure"][0]["where"] == {"routing": ["MIN"], "traffic": "UN"}
+    where = {"routing": ["MIN"], "traffic": "UN"}
+    assert document["figure"] == [{"name": "t", "where": where}, {"name": "all"}]
     both = documents(paper, paper.items[0], "quick")["curve"]["figure"][0]["where"]["routing"]
     assert both == ["MIN", "VLB lgl"]
 

@@ -11,7 +11,7 @@ an experiment says of the scale itself thins out further.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from typing import Any
 
@@ -64,7 +64,7 @@ def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) ->
             {"name": "seed", "path": "run.seed", "values": list(own.get("seeds", size["seeds"]))},
         ],
         "skip": list(table.get("skip", ())),
-        "figure": [_shown(figure, axes) for figure in table.get("figure", ())],
+        "figure": list(_figures(table, axes)),
     }
     read_references(document, paper.folder / f"{item.name}.toml", None)
     return document
@@ -91,17 +91,15 @@ def _axes(own: Mapping[str, Any]) -> dict[str, Any]:
     return {key: labels for key, labels in own.items() if key not in ("seeds", "set")}
 
 
-def _shown(figure: Mapping[str, Any], axes: Mapping[str, list[Any]]) -> dict[str, Any]:
-    """A figure without the lines that a scale leaves out."""
-    if "where" not in figure:
-        return dict(figure)
-    where = {
-        key: [label for label in labels if label in axes[key]]
-        if key in axes and isinstance(labels, list)
-        else labels
-        for key, labels in figure["where"].items()
-    }
-    return {**figure, "where": where}
+def _figures(table: Mapping[str, Any], axes: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    """The figures that have lines left, without those that a scale leaves out."""
+    for figure in table.get("figure", ()):
+        where = dict(figure.get("where", {}))
+        for key, labels in where.items():
+            if key in axes and isinstance(labels, list):
+                where[key] = [label for label in labels if label in axes[key]]
+        if [] not in where.values():
+            yield {**figure, "where": where} if where else dict(figure)
 
 
 def _replaced(path: str, by: Mapping[str, Any]) -> bool:
