@@ -71,8 +71,7 @@ def _dated(judgement: Judgement, scale: str, runs: Mapping[str, Study]) -> Judge
     claim = judgement.claim
     if not claim.checks:
         return judgement
-    named = {check.arguments.get("of") for check in (*claim.checks, *claim.evidence)}
-    behind = [study for name, study in runs.items() if name in named]
+    behind = [study for name, study in runs.items() if name in claim.looks_at]
     engine = " and ".join(sorted({study.engine for study in behind})) or _engine.VERSION
     today = datetime.now(UTC).date().isoformat()
     day = max((study.day for study in behind), default=today)

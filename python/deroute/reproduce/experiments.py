@@ -31,9 +31,17 @@ def experiment_name(item: Item, name: str) -> str:
 
 
 def documents(paper: Paper, item: Item, scale: str) -> dict[str, dict[str, Any]]:
-    """Experiment documents of an item, by the short name that its claims use."""
+    """Experiment documents of an item, by the short name that its claims use.
+
+    A scale of two others leaves out the experiments that only figures show.
+    """
     paper.check_scale(scale)
-    return {table["name"]: _document(paper, item, table, scale) for table in item.experiments}
+    of_claims = paper.runs_of(scale) != scale
+    return {
+        table["name"]: _document(paper, item, table, scale)
+        for table in item.experiments
+        if not of_claims or table["name"] in item.looked_at
+    }
 
 
 def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) -> dict[str, Any]:

@@ -87,6 +87,12 @@ class Claim:
         """A check looks at results, and not only at wiring, formulas or settings."""
         return any("of" in check.arguments for check in self.checks)
 
+    @property
+    def looks_at(self) -> set[str]:
+        """The experiments whose results its checks and evidence are measured on."""
+        checks = (*self.checks, *self.evidence)
+        return {check.arguments["of"] for check in checks if "of" in check.arguments}
+
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
@@ -113,6 +119,12 @@ class Item:
     drawings: tuple[Drawing, ...] = ()
     #: Tables of published cells, each measured by an experiment of its own.
     tables: tuple[Table, ...] = ()
+
+    @property
+    def looked_at(self) -> set[str]:
+        """The experiments that claims or tables look at, and not only figures."""
+        named = {name for claim in self.claims for name in claim.looks_at}
+        return named | {table.of for table in self.tables}
 
 
 @dataclass(frozen=True, slots=True)
