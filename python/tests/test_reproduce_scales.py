@@ -85,13 +85,15 @@ figure = [
 def test_an_experiment_thins_out_a_scale_of_two_others(tmp_path: Path) -> None:
     """On top of the points that this scale takes, with figures that leave out the same lines."""
     (tmp_path / "paper.toml").write_text(PAPER + BOTH)
-    own = f'scale.claims = {{ routing = ["MIN"] }}\n{SHOWN}'
+    skip = '[{ routing = "MIN", load = 0.5 }]'
+    own = f'scale.claims = {{ routing = ["MIN"], skip = {skip} }}\n{SHOWN}'
     (tmp_path / "one.toml").write_text(ITEM.replace("[0.1, 0.5] }", f"[0.1, 0.5] }}\n{own}"))
     paper = read_paper(tmp_path)
     document = documents(paper, paper.items[0], "claims")["curve"]
     axes = {axis["name"]: axis["values"] for axis in document["axis"]}
     assert axes["load"] == [0.1, 0.5]
     assert [each["label"] for each in axes["routing"]] == ["MIN"]
+    assert [point.labels["load"] for point in Experiment.from_document(document).points] == [0.1]
     where = {"routing": ["MIN"], "traffic": "UN"}
     assert document["figure"] == [{"name": "t", "where": where}, {"name": "all"}]
     both = documents(paper, paper.items[0], "quick")["curve"]["figure"][0]["where"]["routing"]

@@ -1,11 +1,11 @@
 """From an item's `[[experiment]]` tables to complete experiment documents at a scale.
 
-An item writes only what is its own: `axes` (labels of named values, or plain numbers), settings on
-top of the paper's base in `set`, paths to leave out in `unset`, and figures. The scale adds run
-lengths and seeds; an experiment's own `scale` may thin out an axis, and its `seeds` and `set` there
-have the last word: where it says how long to measure, no precision ends its runs. A scale may be
-made of two others: with the points of one (`points`) and the runs of the other (`runs`), where what
-an experiment says of the scale itself thins out further.
+An item writes only what is its own: `axes` (labels of named values, or plain numbers), settings
+on top of the paper's base in `set`, paths to leave out in `unset`, and figures. The scale adds
+run lengths and seeds; an experiment's own `scale` may thin out an axis or `skip` points, and
+its `seeds` and `set` there have the last word: where it says how long to measure, no precision
+ends its runs. A scale may be made of two others: with the points of one (`points`) and the runs
+of the other (`runs`), where what an experiment says of the scale itself thins out further.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) ->
             *(_axis(paper, name, axis, labels) for axis, labels in axes.items()),
             {"name": "seed", "path": "run.seed", "values": list(own.get("seeds", size["seeds"]))},
         ],
-        "skip": list(table.get("skip", ())),
+        "skip": [*table.get("skip", ()), *_own(table, scale).get("skip", ())],
         "figure": list(_figures(table, axes)),
     }
     read_references(document, paper.folder / f"{item.name}.toml", None)
@@ -85,7 +85,7 @@ def _check_scales(paper: Paper, name: str, table: Mapping[str, Any]) -> None:
         if paper.runs_of(scale) != scale and not own.keys().isdisjoint(("seeds", "set")):
             raise PaperError(
                 f"{name}: scale.{scale}: has the seeds and settings of {paper.runs_of(scale)!r};"
-                " only axes can be thinned out"
+                " only its points can be thinned out"
             )
 
 
@@ -96,7 +96,7 @@ def _own(table: Mapping[str, Any], scale: str) -> Mapping[str, Any]:
 
 
 def _axes(own: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: labels for key, labels in own.items() if key not in ("seeds", "set")}
+    return {key: labels for key, labels in own.items() if key not in ("seeds", "set", "skip")}
 
 
 def _figures(table: Mapping[str, Any], axes: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
