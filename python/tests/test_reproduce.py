@@ -149,9 +149,9 @@ def test_claims_are_reproduced_differ_or_stay_open(paper: Paper) -> None:
     assert f"Deroute 0.0.0. 4 claims (1 of them derived): {counts}" in text
     assert "| 0.5 phits/host/cycle (derived) |" in text
     assert "MIN \\| accepts nothing." in text
-    assert "| reproduced | quick | 2020-02-29 |" in text
-    assert "| not settled | - | - | it is not built |" in text
-    assert "| tested | - | - | by `make test`: rules.rs::it_is_followed |" in text
+    assert "| reproduced | quick | 2 | 2020-02-29 |" in text
+    assert "| not settled | - | - | - | it is not built |" in text
+    assert "| tested | - | - | - | by `make test`: rules.rs::it_is_followed |" in text
 
 
 def test_a_finding_explains_a_difference(paper: Paper) -> None:

@@ -231,7 +231,7 @@ def test_verdicts_outlive_the_run_of_another_item(
     after = rows("small")
     assert after["an-eighth"] == bound
     assert after["hosts"][1:4] == ["72", "reproduced", "quick"]
-    assert after["later"][2:] == ["not settled", "-", "-", "it is not built"]
+    assert after["later"][2:] == ["not settled", "-", "-", "-", "it is not built"]
     assert rows("small", "4.1-later").keys() == {"later", "hosts"}
 
 
@@ -253,7 +253,7 @@ def test_status_covers_every_paper_and_names_differences(
     )
     assert rows("small", code=1)["an-eighth"][2] == "differs"
     call("small", "--jobs", "1")
-    assert "known" in rows("small")["an-eighth"][5]
+    assert "known" in rows("small")["an-eighth"][6]
 
 
 def test_changed_checks_and_older_engines_are_told(
@@ -265,12 +265,12 @@ def test_changed_checks_and_older_engines_are_told(
     write("0.12")
     changed = rows("small")["an-eighth"]
     assert changed[2] == "never measured"
-    assert "checks have changed" in changed[5]
+    assert "checks have changed" in changed[6]
     write("0.11")
     amend(Path("runs"), engine="0.0.1", day="2020-02-29")
     older = rows("small")["an-eighth"]
-    assert older[2:5] == ["reproduced", "quick", "2020-02-29"]
-    assert f"measured by Deroute 0.0.1, not {_engine.VERSION}" in older[5]
+    assert older[2:6] == ["reproduced", "quick", "1", "2020-02-29"]
+    assert f"measured by Deroute 0.0.1, not {_engine.VERSION}" in older[6]
 
 
 def test_published_verdicts_count_until_a_run_of_ones_own(
@@ -281,10 +281,10 @@ def test_published_verdicts_count_until_a_run_of_ones_own(
     call("small", "--jobs", "1", "--dir", "elsewhere")
     Path("elsewhere/verdicts").rename(folder / "verdicts")
     amend(folder, day="2020-02-29")
-    assert rows("small")["an-eighth"][4] == "2020-02-29"
+    assert rows("small")["an-eighth"][5] == "2020-02-29"
     assert rows("small", "--dir", "elsewhere")["an-eighth"][2] == "never measured"
     call("small", "3.2-bound", "--jobs", "1")
-    assert rows("small")["an-eighth"][4] > "2020-02-29"
+    assert rows("small")["an-eighth"][5] > "2020-02-29"
 
 
 def test_verdicts_of_another_layout_count_as_none(
@@ -309,7 +309,7 @@ def test_the_day_is_that_of_the_simulations(
     connection.commit()
     connection.close()
     call("small", "3.2-bound", "--jobs", "1")
-    assert rows("small")["an-eighth"][4] == "2020-02-29"
+    assert rows("small")["an-eighth"][5] == "2020-02-29"
 
 
 def test_the_scale_that_stands_later_counts(

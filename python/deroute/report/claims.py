@@ -19,7 +19,7 @@ _FILTERS = ("paper", "verdict", "scale")
 def write(engine: str, papers: Sequence[PaperReport], file: Path) -> None:
     """Write the page."""
     all_rows = [
-        (paper.name, row(judgement))
+        (paper.name, row(paper, report.item, judgement))
         for paper, reports in papers
         for report in reports
         for judgement in report.judgements
@@ -76,8 +76,7 @@ def _papers(papers: Sequence[PaperReport]) -> Iterator[str]:
                 "<tbody>"
             )
             for judgement in report.judgements:
-                cells = row(judgement)
-                yield _row(paper.name, cells)
+                yield _row(paper.name, row(paper, report.item, judgement))
             yield "</tbody></table></div>"
             yield from map(_cells, report.tables)
             yield "</div>"

@@ -16,7 +16,7 @@ from functools import reduce
 from typing import Any
 
 from deroute.files import read_references
-from deroute.reproduce.paper import Item, Paper, PaperError
+from deroute.reproduce.paper import Claim, Item, Paper, PaperError
 from deroute.spec import assign
 
 _KEYS = (
@@ -42,6 +42,13 @@ def documents(paper: Paper, item: Item, scale: str) -> dict[str, dict[str, Any]]
         for table in item.experiments
         if not of_claims or table["name"] in item.looked_at
     }
+
+
+def seeds(paper: Paper, item: Item, claim: Claim, scale: str) -> list[int]:
+    """With how many seeds the experiments were run that a claim looks at: each number once."""
+    usual = paper.scales[paper.runs_of(scale)]["seeds"]
+    tables = (table for table in item.experiments if table["name"] in claim.looks_at)
+    return sorted({len(_own(table, paper.runs_of(scale)).get("seeds", usual)) for table in tables})
 
 
 def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from deroute.reproduce import cells
 from deroute.reproduce.cells import Cells
+from deroute.reproduce.experiments import seeds
 from deroute.reproduce.paper import Item, Paper
 from deroute.reproduce.verdict import (
     DIFFERS,
@@ -36,7 +37,7 @@ _HEAD = ("Claim", "Published", "Measured", "Verdict", "Why")
 #: Heads of the columns of a table of claims.
 HEAD = (
     *("Claim", "Source", "Statement", "Published", "Measured"),
-    *("Verdict", "Scale", "Date", "Why"),
+    *("Verdict", "Scale", "Seeds", "Date", "Why"),
 )
 #: How measured values are to be read.
 MEASURED = (
@@ -46,6 +47,7 @@ MEASURED = (
     "does not; an interval that is in both settles nothing.\n"
     "A semicolon separates checks. Scale `paper` has the runs that a paper asks for, for all\n"
     "points of its figures; `claims` has them for what claims look at; `quick` has shorter ones.\n"
+    "Seeds: of how many each point was run, where there were runs.\n"
     "What was not simulated follows from wiring, closed forms, tables or settings.\n"
     "What is derived is not printed in a paper: it follows from its parameters."
 )
@@ -143,7 +145,8 @@ def markdown(engine: str, papers: Sequence[PaperReport]) -> str:
         for report in reports:
             lines += ["", f"### {report.item.name}: {report.item.title}", ""]
             lines += [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
-            lines += [_markdown_row(judgement) for judgement in report.judgements]
+            rows = [row(paper, report.item, each) for each in report.judgements]
+            lines += map(_markdown_row, rows)
             for each in report.tables:
                 lines += ["", f"{each.line()}."]
     return "\n".join(lines) + "\n"
@@ -192,18 +195,18 @@ def _why(judgement: Judgement) -> str:
     return "; ".join(part for part in (judgement.why, judgement.stale, scope) if part)
 
 
-def row(judgement: Judgement) -> dict[str, str]:
+def row(paper: Paper, item: Item, judgement: Judgement) -> dict[str, str]:
     """All that is said of a claim, by the heads of a table."""
-    claim = judgement.claim
+    claim, scale = judgement.claim, judgement.scale
+    counts = seeds(paper, item, claim, scale) if scale else []
     cells = (
         *(claim.id, claim.source, claim.statement),
         *(_published(judgement), _measured(judgement), judgement.verdict),
-        *(judgement.scale or "-", judgement.day or "-", _why(judgement)),
+        *(scale or "-", ", ".join(map(str, counts)) or "-", judgement.day or "-", _why(judgement)),
     )
     return dict(zip(HEAD, cells, strict=True))
 
 
-def _markdown_row(judgement: Judgement) -> str:
-    cells = row(judgement)
+def _markdown_row(cells: dict[str, str]) -> str:
     cells[HEAD[0]] = f"`{cells[HEAD[0]]}`"
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells.values()) + " |"
