@@ -35,8 +35,8 @@ from typing import TYPE_CHECKING, Any
 from deroute._engine import VERSION
 
 if TYPE_CHECKING:
-    from deroute._engine import SimulationError, SpecError
-    from deroute.api import Footprint, check, simulate
+    from deroute._engine import CheckpointError, SimulationError, SpecError
+    from deroute.api import Footprint, check, simulate, warm_up
     from deroute.errors import InputError
     from deroute.experiment import Experiment, Point
     from deroute.frame import Results, load_results
@@ -48,6 +48,7 @@ __version__ = VERSION
 
 __all__ = [
     "VERSION",
+    "CheckpointError",
     "Experiment",
     "Footprint",
     "InputError",
@@ -61,11 +62,13 @@ __all__ = [
     "load_results",
     "simulate",
     "sweep",
+    "warm_up",
 ]
 
 #: Where they are. Loaded when asked for: commands start without what they do not use, and Ctrl-C
 #: while libraries are loaded ends a command as it does later.
 _MODULES = {
+    "CheckpointError": "_engine",
     "Experiment": "experiment",
     "Footprint": "api",
     "InputError": "errors",
@@ -78,6 +81,7 @@ _MODULES = {
     "load_results": "frame",
     "simulate": "api",
     "sweep": "sweeps",
+    "warm_up": "api",
 }
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "schema",
     "simulate",
     "topology",
+    "warm_up",
 ]
 
 #: Version of the engine. Results of two versions may differ.
@@ -57,6 +58,12 @@ def simulate(
     checkpoint: bytes | None = None,
     keep: tuple[Callable[[bytes], object], float] | None = None,
 ) -> tuple[str, dict[str, NDArray[Any]]]: ...
+def warm_up(
+    spec: str,
+    threads: int = 1,
+    partitions: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> bytes: ...
 def topology(spec: str) -> dict[str, Any]: ...
 def path(
     spec: str, source: int, destination: int, seed: int

@@ -71,20 +71,45 @@ def simulate(
     threads: int = 1,
     partitions: int | None = None,
     progress: Progress | None = None,
+    warm: bytes | None = None,
 ) -> Outcome:
     """Simulate one point.
 
     `spec` is a table, or a TOML file: a spec, or an experiment, whose base is taken. The result is
     the same for any number of `threads` and `partitions`. `progress(cycle, of)` is called now and
     then; the simulation ends if it raises, and on Ctrl-C. Other Python threads keep running.
+
+    With `warm`, what `warm_up` has returned, it goes on from that network. `traffic.load`,
+    `run.seed`, `run.warmup` and `run.measure` may be others; times count from the beginning of
+    the warm-up. With the same spec the result is that of a run without a break. Raises
+    `CheckpointError` if the network is of another spec or another version of the engine.
     """
     require_one(threads=threads, partitions=partitions)
 
     def run(text: str) -> Outcome:
-        scalars, arrays = _engine.simulate(text, threads, partitions, progress)
+        scalars, arrays = _engine.simulate(text, threads, partitions, progress, warm)
         return Outcome.read(scalars, lambda: arrays)
 
     return _with_lines(spec, run)
+
+
+def warm_up(
+    spec: Mapping[str, Any] | Path | str,
+    *,
+    threads: int = 1,
+    partitions: int | None = None,
+    progress: Progress | None = None,
+) -> bytes:
+    """Warm the network of a spec up, for `run.warmup`, and return its state for `simulate`.
+
+    Another load begins in a network that carries one already; its `run.warmup` is to be longer, so
+    that the network can settle. With other seeds one warm-up serves many measurements, of which
+    only the traffic is independent.
+
+    Raises `CheckpointError` if `run.warmup` is no time, or beside a workload or streams.
+    """
+    require_one(threads=threads, partitions=partitions)
+    return _with_lines(spec, lambda text: _engine.warm_up(text, threads, partitions, progress))
 
 
 def require_one(**numbers: int | None) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import deroute
 from conftest import SPEC
 from deroute import _engine, checkpoints
 from deroute.cli import app
@@ -47,6 +48,23 @@ def halfway(text: str) -> tuple[int, bytes]:
     with pytest.raises(InterruptedError):
         _engine.simulate(text, 1, None, lambda cycle, _: cycles.append(cycle), None, (keep, 0.0))
     return cycles[-1], found[0]
+
+
+def test_a_network_is_warmed_up_once() -> None:
+    document = spec(2_000)
+    warm = deroute.warm_up(document)
+    assert deroute.simulate(document, warm=warm, threads=2) == deroute.simulate(document)
+    other = copy.deepcopy(document)
+    other["run"] |= {"seed": 5, "measure": 3_000}
+    assert deroute.simulate(other, warm=warm) != deroute.simulate(other)
+    other["traffic"]["packet_size"] = 3
+    with pytest.raises(deroute.CheckpointError, match="it is of another spec"):
+        deroute.simulate(other, warm=warm)
+    with pytest.raises(deroute.CheckpointError, match="damaged checkpoint"):
+        deroute.simulate(document, warm=b"")
+    document["run"]["precision"] = {"latency": "1%"}
+    with pytest.raises(deroute.CheckpointError, match="is a time"):
+        deroute.warm_up(document)
 
 
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[bytes | None]:

@@ -21,6 +21,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ROUTING_FUNCTIONS", foreign::NAMES)?;
     module.add_function(wrap_pyfunction!(point::check, module)?)?;
     module.add_function(wrap_pyfunction!(point::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(point::warm_up, module)?)?;
     module.add_function(wrap_pyfunction!(topology::topology, module)?)?;
     module.add_function(wrap_pyfunction!(topology::path, module)?)?;
     module.add_function(wrap_pyfunction!(topology::paths, module)?)?;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use deroute::{Footprint, Progress, RunError, RunOptions};
+use deroute::{Footprint, Progress, RunError, RunOptions, Watcher};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -65,11 +65,41 @@ pub fn simulate<'py>(
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let simulation = foreign::build(py, spec)?;
     let options = RunOptions { threads, partitions, ..RunOptions::default() };
-    let mut raised = None;
-    let mut last = Instant::now();
-    let mut keeper = keep.map(|(function, seconds)| Keeper::new(function, seconds)).transpose()?;
+    let keeper = keep.map(|(function, seconds)| Keeper::new(function, seconds)).transpose()?;
+    let mut outcome = watched(py, (progress, keeper), |watch| match checkpoint {
+        None => simulation.run(&options, watch),
+        Some(kept) => simulation.resume(&kept, &options, watch),
+    })?;
+    let taken = arrays::take(py, &mut outcome)?;
+    let scalars = serde_json::to_string(&outcome);
+    Ok((scalars.map_err(|error| PyValueError::new_err(error.to_string()))?, taken))
+}
+
+/// Warms the network of `spec` (JSON) up without holding the GIL. Returns its state, from which `simulate` goes on.
+#[pyfunction]
+#[pyo3(signature = (spec, threads=1, partitions=None, progress=None))]
+pub fn warm_up<'py>(
+    py: Python<'py>,
+    spec: &str,
+    threads: usize,
+    partitions: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let simulation = foreign::build(py, spec)?;
+    let options = RunOptions { threads, partitions, ..RunOptions::default() };
+    let state = watched(py, (progress, None), |watch| simulation.warm_up(&options, watch))?;
+    Ok(PyBytes::new(py, &state))
+}
+
+/// Lets the engine work without the GIL, tells how far it is, and keeps its state from time to time.
+fn watched<T: Send>(
+    py: Python<'_>,
+    (progress, mut keeper): (Option<Py<PyAny>>, Option<Keeper>),
+    work: impl FnOnce(&mut Watcher<'_>) -> Result<T, RunError> + Send,
+) -> PyResult<T> {
+    let (mut raised, mut last) = (None, Instant::now());
     let result = py.detach(|| {
-        let watch = &mut |now: Progress<'_>| {
+        work(&mut |now: Progress<'_>| {
             if last.elapsed() < PROGRESS_INTERVAL {
                 return ControlFlow::Continue(());
             }
@@ -82,19 +112,12 @@ pub fn simulate<'py>(
                     ControlFlow::Break(())
                 }
             }
-        };
-        match checkpoint {
-            None => simulation.run(&options, watch),
-            Some(kept) => simulation.resume(&kept, &options, watch),
-        }
+        })
     });
-    if let Some(error) = raised {
-        return Err(error);
+    match raised {
+        Some(error) => Err(error),
+        None => result.map_err(|error| run_error(py, error)),
     }
-    let mut outcome = result.map_err(|error| run_error(py, error))?;
-    let taken = arrays::take(py, &mut outcome)?;
-    let scalars = serde_json::to_string(&outcome);
-    Ok((scalars.map_err(|error| PyValueError::new_err(error.to_string()))?, taken))
 }
 
 /// Lets Python handle signals and calls the caller's function.

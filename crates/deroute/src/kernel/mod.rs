@@ -120,6 +120,23 @@ pub enum RunError {
 /// A callback that learns how far the run is, may keep its state, and may stop it.
 pub type Watcher<'a> = dyn FnMut(Progress<'_>) -> ControlFlow<()> + 'a;
 
+/// Calls a function with the machine that runs a simulation.
+macro_rules! on_machine {
+    ($simulation:expr, $options:expr, $module:ident::$function:ident($($argument:expr),*)) => {{
+        let Simulation { spec, model } = $simulation;
+        match Choice::of(model, spec.checks.dependencies, $options.queued_outputs) {
+            Choice::Plain => $module::$function::<Plain>($($argument),*),
+            Choice::PlainLoaded => $module::$function::<PlainLoaded>($($argument),*),
+            Choice::General => $module::$function::<General>($($argument),*),
+            Choice::Voq => $module::$function::<Voq>($($argument),*),
+            Choice::PlainEthernet => $module::$function::<PlainEthernet>($($argument),*),
+            Choice::NotifiedEthernet => $module::$function::<NotifiedEthernet>($($argument),*),
+            Choice::Ethernet => $module::$function::<Ethernet>($($argument),*),
+            Choice::EthernetVoq => $module::$function::<EthernetVoq>($($argument),*),
+        }
+    }};
+}
+
 impl Simulation {
     /// Checks the spec and resolves it.
     ///
@@ -204,7 +221,9 @@ impl Simulation {
 
     /// Goes on from a checkpoint of a run of the same spec, by the same version of the engine, to the same bytes as
     /// without a break. The run is divided as it was; threads may be others. Where nothing has been measured yet,
-    /// `run.measure` may be longer.
+    /// `run.measure` may be longer. While a run without a workload warms up, it can also go on with another `traffic.load` or
+    /// `run.seed`, by which hosts begin to send again, and with a `run.warmup` of other cycles, which count from the
+    /// beginning of the first run: the network stays as it is.
     ///
     /// # Errors
     /// [`RunError::Checkpoint`] if it is none, or that of another run, and those of [`Simulation::run`].
@@ -217,22 +236,26 @@ impl Simulation {
         self.start(Some(checkpoint), options, watch)
     }
 
+    /// Warms the network up, and returns its state: `run.warmup` without the last cycles, whose grants may be measured. A run of
+    /// this spec that goes on from there has the same bytes as without a break; [`Simulation::resume`] says what may be another.
+    ///
+    /// # Errors
+    /// [`RunError::Checkpoint`] if the warm-up is not of a given time, or of a workload or streams, and those of
+    /// [`Simulation::run`].
+    pub fn warm_up(
+        &self,
+        options: &RunOptions,
+        watch: &mut Watcher<'_>,
+    ) -> Result<Vec<u8>, RunError> {
+        on_machine!(self, options, run::warm_up((&self.spec, &self.model), options, watch))
+    }
+
     fn start(
         &self,
         from: Option<&[u8]>,
         options: &RunOptions,
         watch: &mut Watcher<'_>,
     ) -> Result<Outcome, RunError> {
-        let what = (&self.spec, &self.model, from);
-        match Choice::of(&self.model, self.spec.checks.dependencies, options.queued_outputs) {
-            Choice::Plain => run::run::<Plain>(what, options, watch),
-            Choice::PlainLoaded => run::run::<PlainLoaded>(what, options, watch),
-            Choice::General => run::run::<General>(what, options, watch),
-            Choice::Voq => run::run::<Voq>(what, options, watch),
-            Choice::PlainEthernet => run::run::<PlainEthernet>(what, options, watch),
-            Choice::NotifiedEthernet => run::run::<NotifiedEthernet>(what, options, watch),
-            Choice::Ethernet => run::run::<Ethernet>(what, options, watch),
-            Choice::EthernetVoq => run::run::<EthernetVoq>(what, options, watch),
-        }
+        on_machine!(self, options, run::run((&self.spec, &self.model, from), options, watch))
     }
 }

@@ -317,6 +317,21 @@ impl Workload {
         self.begin(host, Stream::new(seed, Owner::Host(host.0)))
     }
 
+    /// Lets the generator of `host` begin again in a cycle, with the draws of another seed if there is one. Returns the cycle of
+    /// its next packet.
+    pub(crate) fn restart(
+        &self,
+        host: HostId,
+        source: &mut Source,
+        (now, seed): (Cycle, Option<u64>),
+    ) -> Cycle {
+        if let Some(seed) = seed {
+            source.rng = Stream::new(seed, Owner::Host(host.0));
+        }
+        (source.burst, source.size, source.behind) = (0, 0, 0);
+        self.next_from(now, host, source)
+    }
+
     /// A generator that draws from `rng`.
     fn begin(&self, host: HostId, rng: Stream) -> (Source, Cycle) {
         let mut source = Source { rng, burst: 0, destination: host, size: 0, behind: 0 };

@@ -96,6 +96,86 @@ fn a_warmed_up_network_is_measured_for_longer() {
     assert_eq!(refused(&late, 9_000), message);
 }
 
+/// A network that is warmed up goes on with another load or seed, to the same result in every division, and as well as one
+/// that has had it from the beginning.
+#[test]
+fn a_warmed_up_network_goes_on_with_other_traffic() {
+    let mut spec = support::dragonfly(2, 4, 2);
+    spec.routing = value("{ ugal = {} }");
+    (spec.traffic.load, spec.run.warmup) = (0.2, value("5000"));
+    let kept = kept(&spec, &RunOptions::default(), 4_000).unwrap();
+    let resumed = |spec: &Spec, from: &[u8], threads: usize| {
+        let options = RunOptions { threads, ..RunOptions::default() };
+        Simulation::build(spec).unwrap().resume(from, &options, &mut go_on).unwrap()
+    };
+    (spec.run.warmup, spec.run.measure) = (value("8000"), 20_000.into());
+    // Warmed up for longer, as if from the first cycle on.
+    assert!(resumed(&spec, &kept, 1) == support::run(&spec));
+    for (load, seed) in [(0.5, 1), (0.5, 2), (0.2, 2)] {
+        (spec.traffic.load, spec.run.seed) = (load, seed);
+        let outcome = resumed(&spec, &kept, 1);
+        assert!(outcome == resumed(&spec, &kept, 2));
+        let fresh = support::run(&spec);
+        assert!(outcome != fresh);
+        let alike = |a: f64, b: f64, share: f64| (a - b).abs() < share * b;
+        assert!(alike(outcome.load.accepted, fresh.load.accepted, 0.02), "{load} {seed}");
+        assert!(alike(outcome.latency.mean, fresh.latency.mean, 0.03), "{load} {seed}");
+        let later = self::later(&spec, &kept, 6_000);
+        assert!(resumed(&spec, &later, 1) == outcome);
+    }
+    // Warmed up once, for many seeds.
+    (spec.run.warmup, spec.run.measure) = (value("4000"), 2_000.into());
+    let simulation = Simulation::build(&spec).unwrap();
+    let warm = simulation.warm_up(&RunOptions::default(), &mut go_on).unwrap();
+    assert!(resumed(&spec, &warm, 2) == support::run(&spec));
+    let seeds = [7, 8].map(|seed| {
+        spec.run.seed = seed;
+        resumed(&spec, &warm, 1)
+    });
+    assert!(seeds[0] != seeds[1]);
+}
+
+/// The state of a run that goes on from another one when so many cycles are over.
+fn later(spec: &Spec, from: &[u8], cycle: u64) -> Vec<u8> {
+    let mut kept = None;
+    let mut stop = |progress: Progress<'_>| {
+        if progress.cycle < cycle {
+            return ControlFlow::Continue(());
+        }
+        kept = Some(progress.checkpoint().unwrap());
+        ControlFlow::Break(())
+    };
+    let simulation = Simulation::build(spec).unwrap();
+    let result = simulation.resume(from, &RunOptions::default(), &mut stop);
+    assert_eq!(result.err(), Some(RunError::Interrupted));
+    kept.expect("the run is long enough")
+}
+
+#[test]
+fn other_traffic_needs_a_warm_up_to_go_on_in() {
+    let mut spec = support::dragonfly(1, 2, 1);
+    spec.run.warmup = value("5000");
+    let options = RunOptions::default();
+    let [early, near, late] = [1_000, 4_999, 6_000].map(|at| kept(&spec, &options, at).unwrap());
+    let refused = |spec: &Spec, from: &[u8]| {
+        let simulation = Simulation::build(spec).unwrap();
+        let error = simulation.resume(from, &options, &mut go_on).unwrap_err().to_string();
+        let what =
+            "the checkpoint does not fit: a run cannot go on with another load, seed or warm-up ";
+        error.strip_prefix(what).map(str::to_owned).expect(&error)
+    };
+    spec.run.seed += 1;
+    assert_eq!(refused(&spec, &late), "once it measures");
+    spec.run.warmup = value("9000");
+    assert_eq!(refused(&spec, &near), "of its own: cycle 5000 is too near to 5000, its end");
+    spec.run.warmup = value("1000");
+    assert_eq!(refused(&spec, &early), "before cycle 1041: 1001 are over");
+    spec.run.warmup = value("{ rule = 'stops-growing', interval = 50, limit = 3000 }");
+    assert_eq!(refused(&spec, &early), "unless `run.warmup` is a time");
+    let error = Simulation::build(&spec).unwrap().warm_up(&options, &mut go_on).unwrap_err();
+    assert!(error.to_string().ends_with("unless `run.warmup` is a time"), "{error}");
+}
+
 /// Nothing goes on from something else.
 #[test]
 fn other_checkpoints_are_refused() {
@@ -112,7 +192,7 @@ fn other_checkpoints_are_refused() {
         assert!(message.contains(why), "{message}");
     };
     let mut other = spec.clone();
-    other.run.seed += 1;
+    other.traffic.packet_size = value("7");
     refused(&other, &kept, &options, "does not fit: it is of another spec");
     let queued = RunOptions { queued_outputs: true, ..options.clone() };
     refused(&spec, &kept, &queued, "other options (queued_outputs)");

@@ -92,6 +92,19 @@ impl Core {
         touch(self.generations.lines(|host| *host));
     }
 
+    /// Lets the traffic of all hosts begin again, with the draws of another seed if there is one.
+    pub(crate) fn restart(&mut self, seed: Option<u64>) {
+        let Self { model, hosts, generations, now, .. } = self;
+        let horizon = generations.horizon();
+        *generations = Wheel::new(horizon);
+        for (host, index) in hosts.iter_mut().zip(0..) {
+            host.next = model.traffic.restart(host.id, &mut host.source, (*now, seed));
+            if host.next != Cycle::MAX {
+                generations.push(host.next.min(*now + horizon), index);
+            }
+        }
+    }
+
     /// The first cycle of `from..to` for which something is scheduled, or `to`.
     pub(crate) fn due(&self, from: Cycle, to: Cycle) -> Cycle {
         let to = self.generations.next(from, to);

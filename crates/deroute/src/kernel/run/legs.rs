@@ -1,18 +1,35 @@
 //! What a run does, leg by leg. What comes after a leg follows from the state at its end, so that a run can go on from
 //! any place.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::in_flight::InFlight;
-use super::{Running, warmed_up};
+use super::{Heading, Running, checkpoint, warmed_up};
 use crate::ids::Cycle;
-use crate::kernel::RunError;
+use crate::kernel::checkpoint::Changes;
 use crate::kernel::egress::SilenceBins;
 use crate::kernel::hosts::Hosts;
 use crate::kernel::machine::{Datapath, Egress, Machine};
-use crate::kernel::model::WarmupTimes;
+use crate::kernel::model::{Model, WarmupTimes};
+use crate::kernel::{RunError, RunOptions, Watcher};
 use crate::probe::collect::{Bins, Collector};
+use crate::spec::Spec;
 use crate::state::CheckpointError;
+
+/// Warms a network up on a machine that can, and keeps its state.
+pub(crate) fn warm_up<M: Machine>(
+    (spec, model): (&Arc<Spec>, &Arc<Model>),
+    options: &RunOptions,
+    watch: &mut Watcher<'_>,
+) -> Result<Vec<u8>, RunError> {
+    let mut network = Running::<M>::begin((spec, model), options);
+    network.warm_up()?;
+    network.advance(watch)?;
+    let heading = Heading::new::<M>(spec, model, &network.firsts);
+    Ok(checkpoint::pack(&heading.warm(), &network)?)
+}
 
 /// A part of a run.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -43,7 +60,7 @@ pub(super) enum Kind {
 impl<M: Machine> Running<M> {
     /// The beginning.
     pub(super) fn first_leg(&mut self) -> Leg {
-        let (model, times) = (std::sync::Arc::clone(&self.model), self.model.times);
+        let (model, times) = (Arc::clone(&self.model), self.model.times);
         if let Some(jobs) = &model.jobs {
             self.open(0);
             return self.work(jobs);
@@ -64,7 +81,7 @@ impl<M: Machine> Running<M> {
 
     /// What comes after the leg that has ended, if anything does.
     pub(super) fn next_leg(&mut self) -> Result<Option<Leg>, RunError> {
-        let model = std::sync::Arc::clone(&self.model);
+        let model = Arc::clone(&self.model);
         Ok(match (self.leg.kind, model.times.warmup) {
             (Kind::WarmsUp, _) => Some(self.measuring()),
             (Kind::Observes, WarmupTimes::Automatic { interval, limit, growth }) => {
@@ -171,4 +188,70 @@ impl<M: Machine> Running<M> {
             }
         }
     }
+
+    /// Goes on with what is another in the spec: the network stays as it is, the traffic begins again, and the measurement is put
+    /// off or brought forward. Nothing of it may have been counted, which grants do that are still to be delivered.
+    pub(super) fn change(&mut self, changes: Changes) -> Result<(), CheckpointError> {
+        let warmup = self.fixed_warmup()?;
+        let model = Arc::clone(&self.model);
+        if !matches!(self.leg.kind, Kind::WarmsUp | Kind::Observes) {
+            return Err(unchangeable("once it measures"));
+        }
+        if changes.warmup {
+            let Collector { from, .. } = self.partitions[0].path.core.collector;
+            let (now, known) = (self.now, self.now.saturating_add(model.delivery()));
+            if from < known {
+                let why = format!("of its own: cycle {now} is too near to {from}, its end");
+                return Err(unchangeable(&why));
+            }
+            let least = now.saturating_add(self.before_measuring());
+            if warmup < least {
+                return Err(unchangeable(&format!("before cycle {least}: {now} are over")));
+            }
+            self.open(warmup);
+            self.leg = Leg { kind: Kind::WarmsUp, to: warmup, of: model.times.most() };
+        }
+        if changes.traffic() {
+            for partition in &mut self.partitions {
+                partition.path.core.restart(changes.seed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Warms up for the time of the spec, less what is to be known before a measurement, which has no beginning yet.
+    pub(super) fn warm_up(&mut self) -> Result<(), CheckpointError> {
+        let warmup = self.fixed_warmup()?;
+        let to = warmup.saturating_sub(self.before_measuring());
+        self.open(NEVER);
+        self.leg = Leg { kind: Kind::WarmsUp, to, of: to.into() };
+        Ok(())
+    }
+
+    /// Cycles before a measurement whose grants may be a part of it, or of its series.
+    fn before_measuring(&self) -> Cycle {
+        self.model
+            .delivery()
+            .saturating_add(self.model.times.series.map_or(0, |(_, before)| before))
+    }
+
+    /// The cycles of a warm-up of synthetic traffic that lasts as long as the spec says.
+    fn fixed_warmup(&self) -> Result<Cycle, CheckpointError> {
+        let Model { jobs, traffic, times, .. } = &*self.model;
+        if jobs.is_some() || !traffic.streams().is_empty() {
+            return Err(unchangeable("beside a workload or streams"));
+        }
+        match times.warmup {
+            WarmupTimes::Fixed(warmup) => Ok(warmup),
+            _ => Err(unchangeable("unless `run.warmup` is a time")),
+        }
+    }
+}
+
+/// A cycle that no run reaches.
+const NEVER: Cycle = Cycle::MAX / 2;
+
+fn unchangeable(why: &str) -> CheckpointError {
+    let what = "a run cannot go on with another load, seed or warm-up";
+    CheckpointError::Foreign(format!("{what} {why}"))
 }

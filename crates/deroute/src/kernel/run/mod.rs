@@ -57,6 +57,7 @@ use crate::spec::Spec;
 use crate::state::{CheckpointError, State, state};
 
 pub(crate) use self::division::partitions;
+pub(crate) use self::legs::warm_up;
 pub(crate) use self::rate_samples::Place as RatePlace;
 
 /// Runs a model on a machine that can.
@@ -171,14 +172,18 @@ impl<M: Machine> Running<M> {
     ) -> Result<Self, CheckpointError> {
         let (heading, state) = checkpoint::unpack(checkpoint)?;
         heading.check::<M>(spec, model)?;
+        let (changes, measure) = (heading.changes(spec), heading.measure);
         let mut network = Self::new((spec, model), options, heading.firsts);
         let mut rest = &state[..];
         network.load(&mut rest)?;
         if !rest.is_empty() {
             return Err(CheckpointError::Damaged("there is more than the state of the run".into()));
         }
-        if heading.measure != model.times.measure {
-            network.measure_anew(heading.measure)?;
+        if changes.any() {
+            network.change(changes)?;
+        }
+        if measure != model.times.measure && !changes.warmup {
+            network.measure_anew(measure)?;
         }
         Ok(network)
     }
