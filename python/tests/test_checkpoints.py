@@ -62,7 +62,7 @@ def test_a_network_is_warmed_up_once() -> None:
         deroute.simulate(other, warm=warm)
     with pytest.raises(deroute.CheckpointError, match="damaged checkpoint"):
         deroute.simulate(document, warm=b"")
-    document["run"]["precision"] = {"latency": "1%"}
+    document["run"]["warmup"] = {"interval": 50, "limit": 3000}
     with pytest.raises(deroute.CheckpointError, match="is a time"):
         deroute.warm_up(document)
 
