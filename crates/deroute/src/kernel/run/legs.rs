@@ -209,6 +209,8 @@ impl<M: Machine> Running<M> {
                 return Err(unchangeable(&format!("before cycle {least}: {now} are over")));
             }
             self.open(warmup);
+            // No rule says any more that it is not.
+            self.warmed_up = true;
             self.leg = Leg { kind: Kind::WarmsUp, to: warmup, of: model.times.most() };
         }
         if changes.traffic() {
