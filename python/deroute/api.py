@@ -100,7 +100,9 @@ def warm_up(
     partitions: int | None = None,
     progress: Progress | None = None,
 ) -> bytes:
-    """Warm the network of a spec up, for `run.warmup`, and return its state for `simulate`.
+    """Warm the network of a spec up, and return its state for `simulate`.
+
+    It is that of `run.warmup` without its last cycles, in which what is measured may be granted.
 
     Another load begins in a network that carries one already; its `run.warmup` is to be longer, so
     that the network can settle. With other seeds one warm-up serves many measurements, of which
