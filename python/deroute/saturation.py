@@ -5,11 +5,15 @@ of the precision that is asked for. The highest one is run first: what it accept
 at saturation. Then the interval between the highest load that the network keeps up with and the
 lowest one that it does not is halved until it is as wide as the precision: the knee lies in it. A
 network keeps up that accepts 98% of what is attempted, and whose seeds are not saturated together.
+
+Figures want further loads, where curves bend. Each of them halves the longest piece of the curve of
+latency through those before it.
 """
 
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +25,9 @@ import polars as pl
 from deroute.analysis import KEEPS_UP, SEED, Estimate, estimate, state_over_seeds
 from deroute.errors import InputError
 from deroute.experiment import Experiment
+from deroute.figures import CATALOGUE, FigureTable, read_figures
+from deroute.figures.latency import HEADROOM
+from deroute.figures.throughput import RELATIVE
 from deroute.frame import Results
 from deroute.reader import SEED_PATH, Label
 
@@ -28,6 +35,11 @@ from deroute.reader import SEED_PATH, Label
 LOAD = "traffic.load"
 #: Suffix of the names of such experiments, and the name of their figure.
 SUFFIX, FIGURE = "-saturation", "saturation"
+
+# The lowest load of a figure, as a share of the knee. Still lower ones have few packets.
+_LOWEST = 0.1
+# How long the curve is beyond the knee, where there is no latency; below it is one.
+_PLATEAU = 0.5
 
 Labels = Mapping[str, Label]
 
@@ -41,6 +53,13 @@ class Measured:
     keeps_up: bool
     state: str
     runs: int
+    #: In cycles; NaN if there is none.
+    latency: float = math.nan
+
+    def height(self, top: float) -> float:
+        """Where a figure of latency draws it, as a share of an ordinate that ends at `top`."""
+        known = self.state != "saturated" and self.latency < top
+        return self.latency / top if known else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +86,13 @@ class Search:
     #: Loads are `step`, `2 * step`, ... up to `steps * step`.
     step: float
     steps: int
+    #: Further loads of each curve, for the figures of the experiment; 0: without them.
+    further: int = 0
 
     @classmethod
-    def of(cls, experiment: Experiment, precision: float, highest: float) -> Search:
+    def of(
+        cls, experiment: Experiment, precision: float, highest: float, further: int = 0
+    ) -> Search:
         """Search up to the highest load. Raises `InputError` if there is no load to vary."""
         if not 1e-4 <= precision <= 0.25:
             raise InputError.of(f"{precision:g} is out of range", "--precision", ["0.0001 to 0.25"])
@@ -86,7 +109,7 @@ class Search:
         if not axes and (not isinstance(base, Mapping) or "load" not in base):
             message = "the experiment has no load to vary"
             raise InputError.of(message, "FILE", [f"an axis of `{LOAD}`", f"base.{LOAD}"])
-        return cls(experiment, axes[0] if axes else "load", precision, steps)
+        return cls(experiment, axes[0] if axes else "load", precision, steps, further)
 
     def curves(self) -> list[Labels]:
         """Labels of each curve, without those that `[[skip]]` leaves out at every load."""
@@ -101,7 +124,7 @@ class Search:
         return float(f"{step * self.step:.10g}")
 
     def document(self, loads: Mapping[int, Sequence[int]]) -> dict[str, Any]:
-        """The experiment with these steps of each curve (by its number), and a figure of them."""
+        """The experiment with these steps of each curve (by its number), and figures of them."""
         document = copy.deepcopy(dict(self.experiment.document))
         document["name"] = self.experiment.name + SUFFIX
         document.pop("reference", None)
@@ -130,8 +153,25 @@ class Search:
             if absent:
                 own.append({**curve, self.axis: absent})
         document["skip"] = own
-        document["figure"] = [self._figure(curves)] if curves else []
+        figures = self._figures() if self.further else []
+        if curves and FIGURE not in [figure["name"] for figure in figures]:
+            figures.append(self._figure(curves))
+        document["figure"] = figures
         return document
+
+    def _figures(self) -> list[dict[str, Any]]:
+        """Those of the experiment that have curves over the load, whatever loads there are."""
+        known = self.experiment.figures
+        tables = read_figures(known, self.experiment.axes)
+        return [
+            dict(figure) for figure, table in zip(known, tables, strict=True) if self._fits(table)
+        ]
+
+    def _fits(self, table: FigureTable) -> bool:
+        """Not if it needs a reference, which is not run, or loads or seeds of the file."""
+        relative = table.options.get("of") == RELATIVE or "relative." in str(table.options.get("y"))
+        named = {self.axis, SEED} & table.where.keys()
+        return CATALOGUE[table.kind].uneven and table.x == self.axis and not (relative or named)
 
     def _figure(self, curves: Sequence[Labels]) -> dict[str, Any]:
         """Accepted load against offered load: two axes as series and panel, the first label of
@@ -161,7 +201,63 @@ class Search:
         return found
 
     def next_step(self, known: Mapping[int, Measured]) -> int | None:
-        """The load of a curve that teaches most; None if its knee is known."""
+        """The load of a curve that teaches most; None if its knee is known, and if figures have
+        their loads.
+        """
+        step = self._follow(known)[1]
+        return self._further_step(known) if step is None else step
+
+    def _further_step(self, known: Mapping[int, Measured]) -> int | None:
+        """The next load that figures want of a curve whose knee is known; None if there are enough.
+
+        The first one is low. Each of the others is in the middle of the longest piece of the curve
+        of latency, which goes one to the right up to the knee, `_PLATEAU` from there to the highest
+        load, and one up to the top of the axes.
+        """
+        seen, _ = self._follow(known)
+        knee = self.steps if known[self.steps].keeps_up else self._bracket(seen)[0]
+        lowest = max(round(_LOWEST * knee), 1)
+        for _ in range(self.further):
+            step = lowest if lowest < min(seen) else self._middle(seen, knee)
+            if step is None or step not in known:
+                return step
+            seen[step] = known[step]
+        return None
+
+    def _middle(self, seen: Mapping[int, Measured], knee: int) -> int | None:
+        """That of the longest piece; None if there is no load between any two."""
+        steps = sorted(seen)
+        top = HEADROOM * seen[steps[0]].latency
+        pieces = [(low, high) for low, high in itertools.pairwise(steps) if high - low > 1]
+
+        def length(piece: tuple[int, int]) -> float:
+            low, high = piece
+            scale = _PLATEAU / (self.steps - knee) if low >= knee else 1 / knee
+            return math.hypot(scale * (high - low), seen[high].height(top) - seen[low].height(top))
+
+        if not pieces:
+            return None
+        low, high = max(pieces, key=length)
+        return (low + high) // 2
+
+    def _follow(self, known: Mapping[int, Measured]) -> tuple[dict[int, Measured], int | None]:
+        """What the search has looked at of what is known, and where it looks next, if anywhere.
+
+        What figures have added does not move the knee: a low load has few packets, and may
+        seem to fall behind. What a search to another precision has left is looked at first.
+        """
+        seen: dict[int, Measured] = {}
+        while (step := self._next_step(seen)) is not None:
+            if step not in known:
+                low, high = self._bracket(seen) if seen else (0, 0)
+                inside = np.array([other for other in sorted(known) if low < other < high])
+                if not len(inside):
+                    return seen, step
+                step = int(inside[np.argmin(np.abs(inside - step))])
+            seen[step] = known[step]
+        return seen, None
+
+    def _next_step(self, known: Mapping[int, Measured]) -> int | None:
         if self.steps not in known:
             return self.steps
         if known[self.steps].keeps_up:
@@ -183,7 +279,8 @@ class Search:
     def knee(self, labels: Labels, known: Mapping[int, Measured]) -> Knee:
         """What is known of a curve in the end."""
         highest = known[self.steps]
-        low, high = (self.steps, None) if highest.keeps_up else self._bracket(known)
+        searched, _ = self._follow(known)
+        low, high = (self.steps, None) if highest.keeps_up else self._bracket(searched)
         behind = None if high is None else known[high]
         return Knee(labels, known.get(low), behind, highest, len(known))
 
@@ -203,7 +300,9 @@ def _measured(load: float, runs: pl.DataFrame) -> Measured:
     took, tried = runs["load.accepted"].to_numpy(), runs["load.attempted"].to_numpy()
     share = float((took / np.maximum(tried, np.finfo(float).tiny)).mean())
     accepted = estimate(took, float(runs["load.accepted_ci95"][0]))
-    return Measured(load, accepted, state != "saturated" and share >= KEEPS_UP, state, len(runs))
+    keeps_up = state != "saturated" and share >= KEEPS_UP
+    latency = float(runs["latency.mean"].to_numpy().mean())
+    return Measured(load, accepted, keeps_up, state, len(runs), latency)
 
 
 def table(knees: Sequence[Knee]) -> Iterator[dict[str, object]]:

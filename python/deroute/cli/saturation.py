@@ -27,6 +27,8 @@ from deroute.writing import blaming, whole
 TABLE = "saturation.csv"
 
 Known = list[dict[int, Measured]]
+#: A load to run, by the number of the curve.
+Steps = Mapping[int, int]
 
 
 def saturation(
@@ -41,6 +43,16 @@ def saturation(
             help="The highest load, a multiple of the precision: what it accepts is measured.",
         ),
     ] = 1.0,
+    further: Annotated[
+        int,
+        typer.Option(
+            "--curve",
+            min=0,
+            metavar="N",
+            help="Further loads of each curve, where it bends, to draw the figures of the"
+            " experiment.",
+        ),
+    ] = 0,
     directory: Annotated[
         Path | None, typer.Option("--dir", help="Result directory; default: runs/NAME-saturation.")
     ] = None,
@@ -57,23 +69,31 @@ def saturation(
     with (it accepts 98% of what is attempted, and its seeds are not saturated) and those that it
     does not. Every finished point is kept at once, and the same command continues.
 
+    With `--curve N` so many loads of each curve are added, where its latency bends, and those
+    figures of the experiment are drawn that have curves over the load (`latency`, `throughput`,
+    `line`).
+
     - `deroute saturation experiments/demo.toml`
     - `deroute saturation experiments/demo.toml --precision 0.005 --to 0.6`
+    - `deroute saturation experiments/demo.toml --curve 6`
     """
     place = Place(
         executor, Resources(jobs, threads, address, options=app.pairs(options, "--slurm"))
     )
     plan.check_file(file)
     experiment = Experiment.load(file)
-    search = Search.of(experiment, precision, highest)
+    search = Search.of(experiment, precision, highest, further)
     where = directory or Path("runs") / (experiment.name + SUFFIX)
     curves = search.curves()
     known = _known(search, where)
     while steps := _next_steps(search, known):
         done = len(known) - len(steps)
-        app.err().print(f"{done} of {len(curves)} curves are known; loads: {_loads(search, steps)}")
+        app.err().print(f"{done} of {len(curves)} curves are done; loads: {_loads(search, steps)}")
         _run(search, known, steps, where, place)
         known = _known(search, where)
+    if further:
+        # With its figures, even if a search without them has left nothing to run.
+        _run(search, known, {}, where, place)
     knees = [search.knee(curve, each) for curve, each in zip(curves, known, strict=True)]
     _tell(knees, search, where)
     for path in plot_directory(where, figures.FORMATS):
@@ -89,17 +109,17 @@ def _known(search: Search, where: Path) -> Known:
     return [search.measured(results, curve) for curve in curves]
 
 
-def _next_steps(search: Search, known: Sequence[Mapping[int, Measured]]) -> dict[int, int]:
-    """The next load of every curve whose knee is not known, by the number of the curve."""
+def _next_steps(search: Search, known: Known) -> Steps:
+    """The next load of every curve that wants one."""
     found = ((number, search.next_step(each)) for number, each in enumerate(known))
     return {number: step for number, step in found if step is not None}
 
 
-def _loads(search: Search, steps: Mapping[int, int]) -> str:
+def _loads(search: Search, steps: Steps) -> str:
     return ", ".join(f"{search.load(step):g}" for step in sorted(set(steps.values())))
 
 
-def _run(search: Search, known: Known, steps: Mapping[int, int], where: Path, place: Place) -> None:
+def _run(search: Search, known: Known, steps: Steps, where: Path, place: Place) -> None:
     """Run the next loads; ends the command if a point fails."""
     loads = {number: [*each] for number, each in enumerate(known)}
     for number, step in steps.items():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Without `y_max` the ordinate ends at this multiple of the slowest zero-load latency, so that one
 # point close to saturation does not flatten all the rest; or, if nothing comes near that, above the
 # highest point, with room for the marks of what is not drawn.
-_HEADROOM, _ROOM = 2.6, 1.25
+HEADROOM, _ROOM = 2.6, 1.25
 
 # Marks at the top of the axes, in shapes of no series: a caret where a curve was cut, an arrow
 # above a point that lies beyond the axes.
@@ -105,7 +105,7 @@ def draw_column(
     limit = table.options["y_max"]
     slowest = max((float(each.y[0]) for each in drawn if len(each.y)), default=1.0)
     highest = max((float(each.y.max()) for each in drawn if len(each.y)), default=slowest)
-    top = min(_HEADROOM * slowest, _ROOM * highest)
+    top = min(HEADROOM * slowest, _ROOM * highest)
     top = float(limit) if isinstance(limit, int | float) else top
     panels[0].set_ylim(0, top)
     if along_load:
@@ -196,5 +196,6 @@ KIND = FigureKind(
     summary="mean latency in ns against load; saturated points are cut and marked",
     draw=draw,
     x="load",
+    uneven=True,
     options={"y_max": Option((int, float)), **streams.OPTIONS},
 )

@@ -117,5 +117,6 @@ KIND = FigureKind(
     summary="a column of the results (`y`, such as `latency.p99`) against an axis of numbers",
     draw=draw,
     x="load",
+    uneven=True,
     options={"y": Option((str,), required=True), "y_max": Option((int, float))},
 )

@@ -57,6 +57,8 @@ class FigureKind:
     x: str | None = None
     #: Values of `x` that are no axis.
     x_extra: tuple[str, ...] = ()
+    #: Every series is drawn at the values of `x` that it has, few or many, evenly spread or not.
+    uneven: bool = False
     options: Mapping[str, Option] = field(default_factory=dict)
 
 

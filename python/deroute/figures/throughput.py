@@ -68,6 +68,7 @@ KIND = FigureKind(
     " relative to the reference",
     draw=draw,
     x="load",
+    uneven=True,
     options={
         "y_max": Option((int, float)),
         "of": Option((str,), default=_LOAD, choices=(_LOAD, RELATIVE)),
