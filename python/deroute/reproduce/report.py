@@ -49,7 +49,9 @@ MEASURED = (
     "points of its figures; `claims` has them for what claims look at; `quick` has shorter ones.\n"
     "Seeds: of how many each point was run, where there were runs.\n"
     "What was not simulated follows from wiring, closed forms, tables or settings.\n"
-    "What is derived is not printed in a paper: it follows from its parameters."
+    "What is derived is not printed in a paper: it follows from its parameters.\n"
+    "Where a paper prints no number a bound is ours; the last column says so of those that a\n"
+    "verdict narrowly meets or misses."
 )
 
 
