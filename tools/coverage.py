@@ -32,8 +32,10 @@ EXPERIMENTS = Path(__file__).parent.parent / "experiments"
 SMALL = "network.topology.dragonfly={ p = 2, a = 4, h = 2 }"
 BURSTS = "traffic.injection={ on_off = { burst = 10.0, peak = 1.0 } }"
 
-#: Points by their name: the experiment, labels of its axes, and entries that are set.
-POINTS: dict[str, tuple[str, list[str], list[str]]] = {
+#: The experiment, labels of its axes, and entries that are set.
+Point = tuple[str, list[str], list[str]]
+#: Points by their name. The last ones are beyond saturation, where only the accepted load is known.
+POINTS: dict[str, Point] = {
     "MIN UN 0.5": ("demo", ["traffic=UN", "routing=MIN", "load=0.5"], []),
     "MIN UN 0.9": ("demo", ["traffic=UN", "routing=MIN", "load=0.9"], []),
     "VLB UN 0.4": ("demo", ["traffic=UN", "routing=VLB", "load=0.4"], []),
@@ -61,12 +63,15 @@ POINTS: dict[str, tuple[str, list[str], list[str]]] = {
     "HyperX DimWAR UR 0.5": ("hyperx", ["traffic=UR", "routing=DimWAR", "load=0.5"], []),
     "iSLIP 0.8": ("islip", ["switch=iSLIP, 1 iteration", "load=0.8"], []),
     "output queues 0.8": ("islip", ["switch=output queues", "load=0.8"], []),
+    "VLB UN 0.9": ("demo", ["traffic=UN", "routing=VLB", "load=0.9"], []),
+    "h=2 MIN ADV+1 0.3": ("demo", ["traffic=ADV+1", "routing=MIN", "load=0.3"], [SMALL]),
+    "h=2 PB ADV+1 0.7": ("demo", ["traffic=ADV+1", "routing=PB", "load=0.7"], [SMALL]),
 }
 
 
-def spec(name: str, warmup: int, measure: int) -> dict[str, Any]:
+def spec(point: Point, warmup: int, measure: int) -> dict[str, Any]:
     """The spec of a point."""
-    file, where, entries = POINTS[name]
+    file, where, entries = point
     path = EXPERIMENTS / f"{file}.toml"
     document, text = read_document(path)
     experiment = Experiment.from_document(document, path=path, text=text)
@@ -75,10 +80,8 @@ def spec(name: str, warmup: int, measure: int) -> dict[str, Any]:
 
 
 def run(point: dict[str, Any], seed: int) -> Outcome:
-    """One run; its arrays stay behind."""
-    point = point | {"run": point["run"] | {"seed": seed}}
-    outcome = deroute.simulate(point)
-    return Outcome.model_validate(outcome.model_dump(by_alias=True))
+    """One run."""
+    return deroute.simulate(point | {"run": point["run"] | {"seed": seed}})
 
 
 def coverage(means: list[float], halves: list[float]) -> str:
@@ -115,7 +118,7 @@ def main() -> None:
     seeds = range(asked.first, asked.first + asked.seeds)
     with ProcessPoolExecutor(asked.jobs) as pool:
         for name in names:
-            point = spec(name, asked.warmup, asked.measure)
+            point = spec(POINTS[name], asked.warmup, asked.measure)
             found = list(pool.map(partial(run, point), seeds))
             latency = coverage([o.latency.mean for o in found], [o.latency.ci95 for o in found])
             load = coverage([o.load.accepted for o in found], [o.load.accepted_ci95 for o in found])

@@ -165,7 +165,10 @@ fn run_error(py: Python<'_>, error: RunError) -> PyErr {
         RunError::Interrupted => return PyRuntimeError::new_err(message),
         RunError::Routing(_) => message.extend(foreign::raised(py).map(|what| format!(": {what}"))),
         RunError::Checkpoint(_) => return errors::CheckpointError::new_err(message),
-        RunError::Deadlock(_) | RunError::Trace(_) | RunError::Invariant(_) => {}
+        RunError::Deadlock(_)
+        | RunError::Trace(_)
+        | RunError::Threads(_)
+        | RunError::Invariant(_) => {}
     }
     errors::SimulationError::new_err(message)
 }

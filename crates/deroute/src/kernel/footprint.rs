@@ -7,7 +7,7 @@ mod records;
 
 use std::collections::VecDeque;
 use std::mem::size_of;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::RunOptions;
 use super::control::{Messages, Pause};
@@ -157,7 +157,7 @@ fn partition(model: &Model) -> u64 {
         Choice::Ethernet => size_of::<Partition<Ethernet>>(),
         Choice::EthernetVoq => size_of::<Partition<EthernetVoq>>(),
     };
-    let post = size_of::<Mail>() + size_of::<Mutex<Mail>>();
+    let post = size_of::<Mail>();
     let horizon = model.horizon();
     // Of `Core` and `Agents`.
     let wheels = 5 * Wheel::<u32>::bytes(horizon);

@@ -109,6 +109,9 @@ pub enum RunError {
     /// What a rank does next could not be read from the temporary file.
     #[error("trace: {0}")]
     Trace(String),
+    /// The threads could not be started.
+    #[error("{0}")]
+    Threads(String),
     /// The engine found itself inconsistent: a bug, or a routing that breaks the rules.
     #[error("invariant broken: {0}")]
     Invariant(String),

@@ -21,8 +21,8 @@
 //! (default 5 and 15). The first of two thresholds belongs to the step from `-g-` to the next policy
 //! and back, the second to the step from `-gl`.
 //!
-//! `trigger`: `blocked` (default) counts blocked attempts; `notifications`, with levels of switches alone, notifications
-//! of congestion (QCN, or of receivers that have got marks) which reach the hosts of the router and tell of packets on
+//! `trigger`: `blocked` (default) counts blocked attempts, once a cycle; `rounds` counts them in every round of
+//! allocation (as FOGSim does); `notifications`, with levels of switches alone, notifications of congestion (QCN, or of receivers that have got marks) which reach the hosts of the router and tell of packets on
 //! detours, but not of queues to hosts. `raise` has to be given then, and `interval` and `lower` should: a
 //! notification is rarer than a blocked attempt by orders (our own, after the thesis' 8.2: switches without credits).
 //!
@@ -104,9 +104,11 @@ pub enum AcorScope {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AcorTrigger {
-    /// Blocked attempts, which show outputs without room or credits.
+    /// Cycles with a blocked attempt, which shows outputs without room or credits.
     #[default]
     Blocked,
+    /// Blocked attempts in every round of allocation: as many as `network.switch.allocator.iterations` in a cycle.
+    Rounds,
     /// Notifications of congestion that reach the hosts of the router, of packets on detours.
     Notifications,
 }
@@ -202,7 +204,12 @@ impl AcorPlan {
 
     /// Levels rise where packets are blocked.
     pub(super) fn counts_blocked(&self) -> bool {
-        self.trigger == AcorTrigger::Blocked
+        self.trigger != AcorTrigger::Notifications
+    }
+
+    /// In every round of allocation.
+    pub(super) fn counts_rounds(&self) -> bool {
+        self.trigger == AcorTrigger::Rounds
     }
 
     /// Policies of all levels.
@@ -222,7 +229,7 @@ impl AcorPlan {
 
 /// Refuses what notifications do not say, and thresholds that nobody has published.
 fn refuse_unknown(spec: &AcorSpec, path: &str) -> Result<(), SpecError> {
-    if spec.trigger == AcorTrigger::Blocked {
+    if spec.trigger != AcorTrigger::Notifications {
         return Ok(());
     }
     if spec.per == AcorScope::Packet {

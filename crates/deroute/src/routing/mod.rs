@@ -135,8 +135,7 @@ pub struct Message {
     pub content: u32,
 }
 
-/// What an algorithm wants to be told of its routers. Nothing by default: what is not asked for
-/// costs nothing.
+/// What an algorithm wants to be told of its routers: nothing by default, which costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Watches {
     /// Heads of injection queues are routed again in every cycle in which they wait.
@@ -149,8 +148,10 @@ pub struct Watches {
     pub queues: bool,
     /// [`Routing::injection`] with [`Injection::Entered`] and [`Injection::Left`].
     pub injections: bool,
-    /// [`Routing::injection`] with [`Injection::Blocked`]; needs `reconsiders`.
+    /// [`Routing::injection`] with [`Injection::Blocked`], once a cycle; needs `reconsiders`.
     pub blocked: bool,
+    /// And in every other round of allocation; needs `blocked`.
+    pub rounds: bool,
     /// What of the flow control it decides by.
     pub signal: Option<Signal>,
     /// [`Routing::notified`]; needs congestion points that send notifications.
@@ -354,8 +355,7 @@ catalogue! {
     Python => python::PythonSpec,
 }
 
-/// The next hop of a packet whose path is decided: towards the intermediate router in phase A,
-/// towards the destination otherwise.
+/// The next hop of a packet on its path: to the intermediate router in phase A, then to the destination.
 #[inline]
 pub fn follow(topology: &dyn Topology, ladder: &Ladder, at: RouterId, header: &Header) -> Hop {
     ladder.hop(topology.next_hop(at, header.target()), header.phase, header.position)

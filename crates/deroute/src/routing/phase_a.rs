@@ -140,7 +140,9 @@ impl Detours {
         let notifications = self.acor.is_some() && !blocked;
         let injections =
             self.lian.is_some() || self.acor.as_ref().is_some_and(Acor::follows_packets);
-        Watches { reconsiders: blocked, injections, blocked, notifications, ..Watches::default() }
+        let rounds = self.plan.acor.as_ref().is_some_and(AcorPlan::counts_rounds);
+        let rest = Watches { injections, notifications, ..Watches::default() };
+        Watches { reconsiders: blocked, blocked, rounds, ..rest }
     }
 
     /// Draws the intermediate router of a packet at the head of an injection queue.

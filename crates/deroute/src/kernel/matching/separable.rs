@@ -80,9 +80,9 @@ impl Separable {
     }
 
     /// Tells the routing algorithm which heads of injection queues were considered in vain.
-    fn tell_blocked<M: Machine>(&mut self, path: &mut Datapath<M>) {
+    fn tell_blocked<M: Machine>(&self, path: &mut Datapath<M>) {
         let Datapath { core, agents, .. } = path;
-        for router in self.examined.drain(..) {
+        for &router in &self.examined {
             // Hosts have the first ports. An algorithm that is told reconsiders, so that an idle port was
             // looked at.
             for port in core.ports(router) {
@@ -255,6 +255,10 @@ impl<M: Machine<Matching = Self>> Matching<M> for Separable {
                 break;
             }
             round += 1;
+            if told && path.agents.watches.rounds {
+                self.tell_blocked(path);
+            }
+            let Self { schedulable, requests, .. } = self;
             requests.retrying.drain(..).for_each(|port| schedulable.insert(port));
         }
         // Whoever lost the last round tries again.
@@ -262,6 +266,12 @@ impl<M: Machine<Matching = Self>> Matching<M> for Separable {
         self.requests.retrying.drain(..).for_each(|port| path.core.schedule_wakeup(port, next));
         if told {
             self.tell_blocked(path);
+            if path.agents.watches.rounds {
+                // Who has not been granted anything is not in the rounds that nobody else needs, either.
+                let rest = round..path.core.model.allocator.iterations;
+                rest.for_each(|_| self.tell_blocked(path));
+            }
+            self.examined.clear();
         }
     }
 

@@ -19,7 +19,7 @@ use flow_control::Guards;
 pub(crate) use flow_control::{Messages, Pauses};
 pub(crate) use links::way;
 pub(crate) use probed::{Probed, ProbedPort, QueuePlan, Queues, pause_rows};
-pub(crate) use times::{Asked, LEAST, Times, WarmupTimes};
+pub(crate) use times::{Asked, LEAST, LEAST_MEASURED, Times, WarmupTimes};
 
 use egress::Ends;
 

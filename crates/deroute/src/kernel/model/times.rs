@@ -63,6 +63,8 @@ pub(crate) struct Asked {
 
 /// Cycles before a measurement that ends when enough is known, unless the spec says otherwise.
 pub(crate) const LEAST: Cycle = 5_000;
+/// Cycles of such a measurement, at least: intervals of shorter ones cover less than they say.
+pub(crate) const LEAST_MEASURED: Cycle = 10_000;
 
 /// Seed and durations that a spec asks for.
 pub(super) fn resolve(spec: &Spec, scale: &Scale) -> Result<Times, SpecError> {

@@ -307,7 +307,7 @@ impl<M: Machine> Running<M> {
             if idle {
                 self.partitions.iter_mut().for_each(|own| own.path.core.now = next);
             } else {
-                self.post.run(&mut self.partitions, next, self.lookahead);
+                self.post.run(&mut self.partitions, next, self.lookahead)?;
             }
             self.now = next;
             self.faults()?;

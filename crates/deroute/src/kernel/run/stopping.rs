@@ -11,7 +11,7 @@ use super::verdict::{FEWEST, FEWEST_TIMES, SATURATION};
 use crate::ids::Cycle;
 use crate::kernel::hosts::Hosts;
 use crate::kernel::machine::{Datapath, Egress, Machine};
-use crate::kernel::model::{Asked, LEAST, WarmupTimes};
+use crate::kernel::model::{Asked, LEAST, LEAST_MEASURED, WarmupTimes};
 use crate::kernel::ramp;
 use crate::outcome::Stopping;
 use crate::probe::collect::{Batch, Collector};
@@ -34,8 +34,15 @@ impl<M: Machine> Running<M> {
         let usual = || ramp::least(&self.model).clamp(LEAST.into(), end.into()) as Cycle;
         let from = asked.warmup.unwrap_or_else(usual).max(2 * margin).min(end / 2);
         self.stopping = Some(Stopping::default());
-        self.open_until(from, from.saturating_mul(2).min(end));
+        // What does not keep up is dropped until half of the time is over.
+        let most = if from < end / 2 { end / 2 } else { end };
+        self.open_until(from, from.saturating_add(from.max(self.least())).min(most));
         self.until_look()
+    }
+
+    /// Cycles of a measurement whose mean may be called known.
+    fn least(&self) -> Cycle {
+        LEAST_MEASURED.min(self.model.times.measure / 2)
     }
 
     /// Cycles between a look and the end that the measurement has then, and the last end that it can have.
@@ -59,19 +66,19 @@ impl<M: Machine> Running<M> {
     pub(super) fn after_look(&mut self, asked: Asked) -> Leg {
         let (margin, end) = self.bounds();
         let Collector { from, to, .. } = self.partitions[0].path.core.collector;
-        let decision = self.look(&asked);
+        let (decision, least) = (self.look(&asked), self.least());
         let stopping = self.stopping.get_or_insert_default();
         stopping.looks += 1;
         let half = end / 2;
         // What a network accepts that does not keep up moves for long: that of the second half is told.
         let again = match decision {
-            Decision::Stop => {
+            Decision::Stop if to - from >= least => {
                 stopping.reached = true;
                 return Leg { kind: Kind::Measures, to, of: end.into() };
             }
             Decision::Restart => to <= half,
             Decision::Behind => to == half,
-            Decision::GoOn => false,
+            Decision::Stop | Decision::GoOn => false,
         };
         if again {
             stopping.restarts += 1;

@@ -6,10 +6,18 @@
 //!
 //! The partitions of a thread run in turn and write to the same mail, so that what one partition is sent
 //! in a window lies together: many partitions cost no more than the mail itself.
+//!
+//! Threads stay for the whole run. In a window each begins with its own share of the partitions, which its cache may still
+//! have, and then takes those of the others that nobody has begun: a job may be busy on a few partitions only. What they
+//! write is received in the next window, while the other one of two sets of boxes is written: there is one barrier a window.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
 use crate::ids::Cycle;
+use crate::kernel::RunError;
 use crate::kernel::core::mail::Mail;
 use crate::kernel::machine::Machine;
 use crate::kernel::partition::Partition;
@@ -18,19 +26,26 @@ use crate::kernel::partition::Partition;
 pub(crate) struct Post {
     /// What each thread writes in a window: `[thread][to]`.
     written: Vec<Vec<Mail>>,
-    sent: Sent,
+    /// What several of them wrote in a window, and in the one before, by turns.
+    sent: [Sent; 2],
+    /// Several threads, once they have been started.
+    pool: Option<ThreadPool>,
 }
 
-/// What was written in a window that all have run: `[thread * partitions + to]`.
+/// What was written in a window: `[thread * partitions + to]`.
 struct Sent {
     boxes: Vec<Mutex<Mail>>,
     partitions: usize,
 }
 
 impl Sent {
+    fn new(partitions: usize, threads: usize) -> Self {
+        let boxes = (0..threads * partitions).map(|_| Mutex::default()).collect();
+        Self { boxes, partitions }
+    }
+
     fn slot(&self, thread: usize, to: usize) -> MutexGuard<'_, Mail> {
-        let slot = &self.boxes[thread * self.partitions + to];
-        slot.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.boxes[thread * self.partitions + to])
     }
 
     /// Gives a partition its mail.
@@ -46,61 +61,123 @@ impl Post {
     pub(crate) fn new(partitions: usize, threads: usize) -> Self {
         let threads = threads.clamp(1, partitions);
         let mails = || (0..partitions).map(|_| Mail::default()).collect();
-        let boxes = (0..threads * partitions).map(|_| Mutex::default()).collect();
-        Self { written: (0..threads).map(|_| mails()).collect(), sent: Sent { boxes, partitions } }
+        let written = (0..threads).map(|_| mails()).collect();
+        let writers = if threads > 1 { threads } else { 0 };
+        Self { written, sent: [0, 1].map(|_| Sent::new(partitions, writers)), pool: None }
     }
 
     /// Runs every partition to cycle `to`, in windows of `lookahead` cycles, and delivers all mail.
+    ///
+    /// # Errors
+    /// [`RunError::Threads`] if they cannot be started.
     pub(crate) fn run<M: Machine>(
         &mut self,
         partitions: &mut [Partition<M>],
         to: Cycle,
         lookahead: Cycle,
-    ) {
-        let Self { written, sent } = self;
-        let (threads, sent) = (written.len(), &*sent);
-        let barrier = &Barrier::new(threads);
-        std::thread::scope(|scope| {
-            let mut rest = partitions;
-            for (thread, written) in written.iter_mut().enumerate() {
-                let share = rest.len() / (threads - thread);
-                let (mine, others) = rest.split_at_mut(share);
-                rest = others;
-                let mut work = move || {
-                    turn(mine, written, (sent, thread, barrier), (to, lookahead));
-                };
-                // The last share is this thread's own.
-                if thread + 1 == threads {
-                    work();
-                } else {
-                    scope.spawn(work);
-                }
-            }
-        });
+    ) -> Result<(), RunError> {
+        let Self { written, sent, pool } = self;
+        if let [written] = &mut written[..] {
+            alone(partitions, written, (to, lookahead));
+            return Ok(());
+        }
+        let threads = written.len();
+        let pool = match pool {
+            Some(pool) => pool,
+            None => pool.insert(started(threads)?),
+        };
+        let (now, count) = (partitions[0].path.core.now, partitions.len());
+        let firsts: Vec<usize> = (0..=threads).map(|share| share * count / threads).collect();
+        let team = Team {
+            partitions: partitions.iter_mut().map(Mutex::new).collect(),
+            written: written.iter_mut().map(Mutex::new).collect(),
+            sent,
+            next: [0, 1].map(|_| firsts.iter().copied().map(AtomicUsize::new).collect()),
+            firsts,
+            barrier: Barrier::new(threads),
+        };
+        pool.broadcast(|context| team.work(context.index(), now, (to, lookahead)));
+        Ok(())
     }
 }
 
-/// One thread's part of [`Post::run`]: consecutive partitions, and the way to the others.
-fn turn<M: Machine>(
+fn started(threads: usize) -> Result<ThreadPool, RunError> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|error| RunError::Threads(format!("{threads} threads: {error}")))
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// [`Post::run`] with one thread.
+fn alone<M: Machine>(
     partitions: &mut [Partition<M>],
     written: &mut Vec<Mail>,
-    (sent, thread, barrier): (&Sent, usize, &Barrier),
     (to, lookahead): (Cycle, Cycle),
 ) {
     let mut now = partitions[0].path.core.now;
     while now < to {
         now = now.saturating_add(lookahead).min(to);
         for partition in partitions.iter_mut() {
-            std::mem::swap(&mut partition.path.core.outbox, written);
-            partition.run(now);
-            std::mem::swap(&mut partition.path.core.outbox, written);
+            window(partition, now, written);
         }
-        // All have received the mail of the last window.
-        barrier.wait();
-        for (to, mail) in written.iter_mut().enumerate().filter(|(_, mail)| !mail.is_empty()) {
-            std::mem::swap(mail, &mut sent.slot(thread, to));
+        for (partition, mail) in partitions.iter_mut().zip(&mut *written) {
+            partition.receive(mail);
         }
-        barrier.wait();
-        partitions.iter_mut().for_each(|partition| sent.deliver(partition));
+    }
+}
+
+/// Runs a partition to the end of a window; it writes to this mail.
+fn window<M: Machine>(partition: &mut Partition<M>, to: Cycle, written: &mut Vec<Mail>) {
+    std::mem::swap(&mut partition.path.core.outbox, written);
+    partition.run(to);
+    std::mem::swap(&mut partition.path.core.outbox, written);
+}
+
+/// Threads at work, and what they share.
+struct Team<'a, M: Machine> {
+    partitions: Vec<Mutex<&'a mut Partition<M>>>,
+    written: Vec<Mutex<&'a mut Vec<Mail>>>,
+    sent: &'a [Sent; 2],
+    /// First partition of each thread's share, and the total.
+    firsts: Vec<usize>,
+    /// Which partition of each share is begun next, in this window and in the next one, by turns.
+    next: [Vec<AtomicUsize>; 2],
+    barrier: Barrier,
+}
+
+impl<M: Machine> Team<'_, M> {
+    /// One thread's part of [`Post::run`].
+    fn work(&self, thread: usize, mut now: Cycle, (to, lookahead): (Cycle, Cycle)) {
+        let mut written = lock(&self.written[thread]);
+        let mut turn = 0;
+        while now < to {
+            now = now.saturating_add(lookahead).min(to);
+            // All have finished the window before this one.
+            self.next[1 - turn][thread].store(self.firsts[thread], Ordering::Relaxed);
+            while let Some(index) = self.take(turn, thread) {
+                let mut partition = lock(&self.partitions[index]);
+                self.sent[turn].deliver(&mut **partition);
+                window(&mut **partition, now, &mut written);
+            }
+            turn = 1 - turn;
+            for (to, mail) in written.iter_mut().enumerate().filter(|(_, mail)| !mail.is_empty()) {
+                std::mem::swap(mail, &mut self.sent[turn].slot(thread, to));
+            }
+            self.barrier.wait();
+        }
+        for partition in &self.partitions[self.firsts[thread]..self.firsts[thread + 1]] {
+            self.sent[turn].deliver(&mut **lock(partition));
+        }
+    }
+
+    /// A partition that nobody has begun in this window, of the thread's own share before any other.
+    fn take(&self, turn: usize, thread: usize) -> Option<usize> {
+        let threads = self.written.len();
+        (0..threads).map(|ahead| (thread + ahead) % threads).find_map(|share| {
+            let index = self.next[turn][share].fetch_add(1, Ordering::Relaxed);
+            (index < self.firsts[share + 1]).then_some(index)
+        })
     }
 }

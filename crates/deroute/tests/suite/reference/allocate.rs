@@ -63,7 +63,7 @@ impl Model {
         if self.net.voqs {
             self.islip(router);
         } else {
-            self.rounds(router);
+            self.rounds(router, &considered);
         }
         for (port, packet) in considered {
             if !self.routers[router].input_idle(port) {
@@ -90,10 +90,17 @@ impl Model {
     }
 
     /// Rounds of input and output arbitration.
-    fn rounds(&mut self, router: usize) {
+    fn rounds(&mut self, router: usize, considered: &[(usize, usize)]) {
         let ports = self.routers[router].inputs.len();
         let mut contenders: Vec<usize> = (0..ports).collect();
-        for _ in 0..self.net.allocator.iterations {
+        for round in 0..self.net.allocator.iterations {
+            if self.watches.rounds && round > 0 {
+                for &(port, packet) in considered {
+                    if self.routers[router].input_idle(port) {
+                        self.tell(router, port, packet, Injection::Blocked);
+                    }
+                }
+            }
             let requests: Vec<Request> =
                 contenders.iter().filter_map(|&port| self.request(router, port)).collect();
             contenders.clear();

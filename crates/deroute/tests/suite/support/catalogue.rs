@@ -1,7 +1,7 @@
 //! Every routing, pattern, injection and packet size that a spec can ask for, with its variants.
 
 /// Routing algorithms, as TOML values.
-pub const ROUTINGS: [&str; 45] = [
+pub const ROUTINGS: [&str; 46] = [
     "{ minimal = {} }",
     "{ valiant = {} }",
     "{ valiant = { own_group = false } }",
@@ -59,6 +59,7 @@ pub const ROUTINGS: [&str; 45] = [
     "{ piggyback = { flag_threshold = 2, flags = 'vc', broadcast = 1, ugal = { hops = 'simple' } } }",
     "{ ugal = { information = 'global' } }",
     "{ ugal = { information = 'global', queue = 'port', threshold = 8, redecide = true } }",
+    "{ valiant = { phase_a = { acor = { trigger = 'rounds', interval = 30, raise = [3, 7] } } } }",
 ];
 
 /// Patterns that need groups, as TOML values.
