@@ -224,10 +224,10 @@ impl Adaptive {
     }
 }
 
-/// Credits of the packet's queue behind the `n`-th port that leads up.
+/// Credits of the packet's queue behind the `n`-th port that leads up, by what `network.sensing` counts.
 #[inline]
 fn credits(tree: &Tree, view: &RouterView<'_>, level: usize, n: u32, buffer: u32) -> u32 {
-    buffer.saturating_sub(view.queues.taken(tree.up(level, n), VcId(0)))
+    buffer.saturating_sub(view.queues.vc(tree.up(level, n), VcId(0)))
 }
 
 impl State for Adaptive {

@@ -163,6 +163,8 @@ pub enum Sensing {
     /// Of these, the packets that have: the link, the buffer at its other end, and credits on
     /// their way.
     Downstream,
+    /// Of these, the packets that have left whole: as where a switch counts packets and not phits, and one when it has been sent.
+    Sent,
     /// Only what is late: the time that a packet granted now would wait for the link, and the packets
     /// whose credits would be back had they not waited at the other end. Phits that merely
     /// travel do not count.

@@ -44,7 +44,8 @@ impl AllBooks {
             let at = (grant.out, OutputRequest { size, ..grant.request });
             occupancy.lengthen(at, output.link_free);
             if let Some(departure) = departure {
-                occupancy.depart(output.downstream.latency, at, departure);
+                let whole = u32::from(grant.request.size) * core.period(grant.out);
+                occupancy.depart((output.downstream.latency, whole), at, departure);
             }
         }
     }
@@ -143,7 +144,8 @@ impl AllBooks {
             let (port, request) = sent;
             let size = core.model.charge(class, request.size.into()) as u16;
             let sent = (port, OutputRequest { size, ..request });
-            occupancy.depart(downstream.latency, sent, core.now);
+            let whole = u32::from(request.size) * core.period(port);
+            occupancy.depart((downstream.latency, whole), sent, core.now);
         }
     }
 }

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Occupancy {
     sensing: Sensing,
-    /// Phits that count, for VC 0 of every port, for VC 1 of every port, ...
-    phits: Vec<u32>,
+    /// Phits that count, for VC 0 of every port, for VC 1 of every port, ... Less than none of a packet whose credits have
+    /// come back before it has left whole.
+    phits: Vec<i32>,
     /// `Output::link_free` of every port, if that counts.
     link_free: Vec<Cycle>,
     ports: usize,
@@ -40,11 +41,11 @@ impl Occupancy {
 
     #[inline]
     pub(crate) fn vc(&self, port: u32, vc: u8) -> u32 {
-        self.phits[usize::from(vc) * self.ports + port as usize]
+        self.phits[usize::from(vc) * self.ports + port as usize].max(0) as u32
     }
 
     #[inline]
-    fn vc_mut(&mut self, port: u32, vc: u8) -> &mut u32 {
+    fn vc_mut(&mut self, port: u32, vc: u8) -> &mut i32 {
         &mut self.phits[usize::from(vc) * self.ports + port as usize]
     }
 
@@ -63,7 +64,7 @@ impl Occupancy {
         let Self { sensing, phits, ports, delayed, .. } = self;
         delayed.drain(now, |signals| {
             for signal in signals {
-                let (port, size) = (signal.port(), signal.content());
+                let (port, size) = (signal.port(), signal.content() as i32);
                 let length = &mut phits[usize::from(signal.vc()) * *ports + port as usize];
                 match sensing {
                     Sensing::Output => *length -= size,
@@ -82,24 +83,25 @@ impl Occupancy {
     /// A packet is granted to an output whose link is free from `link_free` on: it may count at once.
     pub(crate) fn lengthen(&mut self, (port, request): (u32, OutputRequest), link_free: Cycle) {
         if matches!(self.sensing, Sensing::Both | Sensing::Output) {
-            *self.vc_mut(port, request.vc) += u32::from(request.size);
+            *self.vc_mut(port, request.vc) += i32::from(request.size);
         }
         if self.sensing == Sensing::Waiting {
             self.link_free[port as usize] = link_free;
         }
     }
 
-    /// A packet departs over a link of this latency: it counts from then on, or no longer, or from when its credits
-    /// might be back.
+    /// A packet departs over a link of this latency, on which it takes so long: it counts from then on, or no longer, or from
+    /// when its last phit has left, or its credits might be back.
     pub(crate) fn depart(
         &mut self,
-        latency: Cycle,
+        (latency, whole): (Cycle, Cycle),
         (port, request): (u32, OutputRequest),
         departure: Cycle,
     ) {
         let after = match self.sensing {
             Sensing::Both => return,
             Sensing::Output | Sensing::Downstream => 1,
+            Sensing::Sent => whole,
             Sensing::Waiting => 2 * latency,
         };
         let signal = Signal::new(port, request.vc, request.size.into());
@@ -110,7 +112,7 @@ impl Occupancy {
     #[inline]
     pub(crate) fn shorten(&mut self, signal: Signal) {
         if self.sensing != Sensing::Output {
-            *self.vc_mut(signal.port(), signal.vc()) -= signal.content();
+            *self.vc_mut(signal.port(), signal.vc()) -= signal.content() as i32;
         }
     }
 
@@ -120,12 +122,15 @@ impl Occupancy {
     pub(crate) fn write(&self, first: usize, vc: u8, departure: Cycle, lengths: &mut [u32]) {
         let row = &self.phits[usize::from(vc) * self.ports + first..][..lengths.len()];
         if self.link_free.is_empty() {
-            lengths.iter_mut().zip(row).for_each(|(length, phits)| *length = *phits);
+            lengths
+                .iter_mut()
+                .zip(row)
+                .for_each(|(length, phits)| *length = (*phits).max(0) as u32);
             return;
         }
         let links = &self.link_free[first..][..lengths.len()];
         for ((length, phits), link_free) in lengths.iter_mut().zip(row).zip(links) {
-            *length = phits + link_free.saturating_sub(departure);
+            *length = *phits as u32 + link_free.saturating_sub(departure);
         }
     }
 
@@ -133,6 +138,6 @@ impl Occupancy {
     #[inline]
     pub(crate) fn add(&self, first: usize, vc: u8, lengths: &mut [u32]) {
         let row = &self.phits[usize::from(vc) * self.ports + first..][..lengths.len()];
-        lengths.iter_mut().zip(row).for_each(|(length, phits)| *length += phits);
+        lengths.iter_mut().zip(row).for_each(|(length, phits)| *length += (*phits).max(0) as u32);
     }
 }

@@ -276,7 +276,7 @@ pub(super) fn check(
     let classes = network.classes.as_ref().map_or(1, |classes| classes.count);
     if network.sensing == Sensing::Waiting && classes > 1 {
         let message = "what a packet waits for its link depends on its class of service";
-        return refuse("network.sensing", message, &["both", "output", "downstream"]);
+        return refuse("network.sensing", message, &["both", "output", "downstream", "sent"]);
     }
     let paused = (
         pause.is_some_and(Pauses::between_switches),

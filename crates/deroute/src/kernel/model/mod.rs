@@ -323,7 +323,7 @@ fn sensing(spec: &Spec, agent: &dyn routing::Routing) -> Result<Sensing, SpecErr
     if sensing == Sensing::Waiting && agent.watches().queues {
         let message = "this routing is told when a queue changes, and what waits for a link \
                        changes in every cycle";
-        let choices = ["both", "output", "downstream"];
+        let choices = ["both", "output", "downstream", "sent"];
         return Err(SpecError::new("network.sensing", message).choices(choices));
     }
     Ok(sensing)

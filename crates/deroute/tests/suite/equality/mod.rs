@@ -10,7 +10,7 @@ mod random;
 
 use deroute::RunOptions;
 use deroute::outcome::Outcome;
-use deroute::spec::{DragonflySpec, Quantity, Spec, Topology};
+use deroute::spec::{DragonflySpec, Quantity, Sensing, Spec, Topology};
 
 use crate::conformance::patterns::patterned;
 use crate::reference::Model;
@@ -112,6 +112,28 @@ fn trees_and_graphs() {
         }
     }
     assert!(agreed > 100, "{agreed}");
+}
+
+/// Every routing where only packets count that have left whole, on every switch, with packets longer and shorter than a link.
+#[test]
+fn packets_that_left_whole() {
+    let dragonflies = ROUTINGS.into_iter().map(|routing| (wired(DRAGONFLIES[1]), routing));
+    let lattices = LATTICE_ROUTINGS.into_iter().map(|r| (support::lattice(LATTICES[0]), r));
+    let trees = TREE_ROUTINGS.into_iter().map(|r| (support::network(TREES[0]), r));
+    let mut agreed = 0;
+    for (n, (mut spec, routing)) in dragonflies.chain(lattices).chain(trees).enumerate() {
+        spec.routing = value(routing);
+        spec.network.sensing = Sensing::Sent;
+        support::switch(&mut spec, n);
+        spec.traffic.packet_size = value(SIZES[n % SIZES.len()]);
+        spec.traffic.load = [0.3, 0.7, 1.0][n % 3];
+        spec.run.seed = n as u64;
+        if deroute::Simulation::build(&spec).is_ok() {
+            agree(&spec);
+            agreed += 1;
+        }
+    }
+    assert!(agreed > 60, "{agreed}");
 }
 
 /// Every pattern of hosts in every kind of network, with silent hosts beside hot ones.

@@ -266,10 +266,10 @@ fn shared_memory() -> Vec<Pin> {
 /// Every way to measure queues with both uses of spare VCs.
 fn sensing() -> Vec<Pin> {
     let mut pins = Vec::new();
-    for n in 0..16 {
-        let ways = ["both", "waiting", "output", "downstream"][n % 4];
+    for n in 0..20 {
+        let ways = if n < 16 { ["both", "waiting", "output", "downstream"][n % 4] } else { "sent" };
         let spare = ["unused", "emptiest"][n / 4 % 2];
-        let lattice = n >= 8;
+        let lattice = (8..18).contains(&n);
         let (mut spec, routing) = if lattice {
             (support::lattice(LATTICES[3]), LATTICE_ROUTINGS[[6, 8][n % 2]])
         } else {

@@ -48,6 +48,12 @@ impl Queued<'_> {
             Sensing::Both => self.taken(port, vc),
             Sensing::Output => Self::unsent(output, vc),
             Sensing::Downstream => self.taken(port, vc) - Self::unsent(output, vc),
+            Sensing::Sent => {
+                let whole = |p: &Departed| p.at + p.size * output.wire.period;
+                let sending = |p: &&Departed| p.vc == vc.index() && whole(p) > self.now;
+                let sending = output.departed.iter().filter(sending).map(|p| p.size).sum::<u32>();
+                self.taken(port, vc).saturating_sub(Self::unsent(output, vc) + sending)
+            }
             Sensing::Waiting => {
                 let moving = Self::unsent(output, vc) + self.travelling(class, output, vc);
                 self.taken(port, vc) - moving
