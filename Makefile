@@ -92,8 +92,9 @@ bench: ## Measure the speed of the engine
 bench-python: $(VENV)/developed ## Measure what a hop costs with a routing in Python, over the native one
 	$(BIN)/python -P tools/python_routing.py
 
-stopping: $(VENV)/built ## Measure bias and coverage of runs that end when enough is known (hours)
+stopping: $(VENV)/built ## Measure bias, coverage and labels of runs that end when enough is known (an hour or two)
 	$(BIN)/python tools/stopping.py
+	$(BIN)/python tools/knees.py
 
 generate: $(VENV)/built ## Write the files that are generated from the code
 	$(BIN)/python tools/generate.py
