@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -94,6 +95,16 @@ def coverage(means: list[float], halves: list[float]) -> str:
     return f"{100 * covered:3.0f}% ({half.mean() / (1.96 * spread):.2f})"
 
 
+def chosen(parser: argparse.ArgumentParser, names: list[str], known: Iterable[str]) -> list[str]:
+    """The names that were asked for, or all; ends the program if one of them is not known."""
+    known = list(known)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        listed = "\n".join(known)
+        parser.exit(2, f"unknown: {', '.join(unknown)}; there are\n{listed}\n")
+    return names or known
+
+
 def main() -> None:
     """Measure the points that were asked for."""
     parser = argparse.ArgumentParser(
@@ -107,11 +118,10 @@ def main() -> None:
     parser.add_argument("--measure", type=int, default=20_000, help="cycles (default 20,000)")
     parser.add_argument("--jobs", type=int, default=2, help="runs at once (default 2)")
     asked = parser.parse_args()
-    names = asked.points or list(POINTS)
-    unknown = [name for name in names if name not in POINTS]
-    if unknown or asked.list:
-        listed = "\n".join(POINTS)
-        parser.exit(2 if unknown else 0, f"the points are\n{listed}\n")
+    if asked.list:
+        print("\n".join(POINTS))
+        return
+    names = chosen(parser, asked.points, POINTS)
     if asked.seeds < 2:
         parser.error("--seeds: fewer than 2 have no spread")
     print(f"{'point':28} {'latency':>11} {'accepted':>12}  verdicts", flush=True)

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from coverage import SMALL, Point, run, spec
+from coverage import SMALL, Point, chosen, run, spec
 from stopping import FIRST, asked
 
 from deroute.analysis import KEEPS_UP
@@ -61,11 +61,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=120_000, help="cycles (default 120,000)")
     parser.add_argument("--jobs", type=int, default=2, help="runs at once (default 2)")
     given = parser.parse_args()
-    names = given.curves or list(CURVES)
-    unknown = [name for name in names if name not in CURVES]
-    if unknown:
-        listed = "\n".join(CURVES)
-        parser.exit(2, f"unknown: {', '.join(unknown)}; the curves are\n{listed}\n")
+    names = chosen(parser, given.curves, CURVES)
     heads = ("load", "keep up", "of long", "cycles", "agree", "long agree")
     print(f"{'curve':12}" + "".join(f"{head:>11}" for head in heads), flush=True)
     half = given.most // 2

@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from coverage import POINTS, Point, run, spec
+from coverage import POINTS, Point, chosen, run, spec
 
 from deroute.results import Outcome
 
@@ -79,11 +79,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=120_000, help="run.measure (default 120,000)")
     parser.add_argument("--jobs", type=int, default=2, help="runs at once (default 2)")
     given = parser.parse_args()
-    names = given.points or list(POINTS)
-    unknown = [name for name in names if name not in POINTS]
-    if unknown:
-        listed = "\n".join(POINTS)
-        parser.exit(2, f"unknown: {', '.join(unknown)}; the points are\n{listed}\n")
+    names = chosen(parser, given.points, POINTS)
     width = float(given.precision.rstrip("%")) / 100
     heads = ("bias", "error", "within", "covers", "truth")
     head = f"{'point':28}{'stopped':>11}{'cycles':>9} {'of':9}"

@@ -35,4 +35,4 @@ def test_an_unknown_point_is_told_what_there_is() -> None:
         command = [sys.executable, str(TOOLS / f"{tool}.py"), "UN"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 2
-        assert "the points are" in done.stdout + done.stderr or "curves are" in done.stderr
+        assert "unknown: UN; there are\n" in done.stderr
