@@ -205,7 +205,7 @@ impl<M: Machine> Datapath<M> {
         voq: Option<usize>,
         turn: bool,
     ) {
-        let Core { inputs, queues, pool, model, periods, now, .. } = &mut self.core;
+        let Core { inputs, queues, pool, model, periods, registers, now, .. } = &mut self.core;
         let now = *now;
         let input = &mut inputs[input_index as usize];
         let in_vc = input.requested_vc;
@@ -216,6 +216,7 @@ impl<M: Machine> Datapath<M> {
         let packet = head.head;
         let (next, arrival) =
             if M::Egress::QUEUED { pool.unlink(packet) } else { pool.remove(packet) };
+        let registered = !M::ROUTE_FIXED && model.registers && registers.let_go(packet);
 
         // The next packet of the VC becomes its head.
         (head.head, head.request.routed, head.request.seen) = (next, false, false);
@@ -250,6 +251,7 @@ impl<M: Machine> Datapath<M> {
             packet,
             request,
             injection,
+            registered,
             arrival,
             blocked,
             write_until,
@@ -271,15 +273,19 @@ impl<M: Machine> Datapath<M> {
         if next != NONE {
             self.lookahead_route(port, queue as u32, next);
         }
-        self.core.schedule_wakeup(port, until);
+        // The next head may move into a register at once.
+        let soon = !M::ROUTE_FIXED && self.core.model.registers;
+        self.core.schedule_wakeup(port, if soon { self.core.now + 1 } else { until });
     }
 
     /// A packet leaves its input: an injection queue, or a buffer whose room goes back to the sender.
     #[inline(always)]
     pub(crate) fn leave_input(&mut self, grant: &Grant) {
         if !grant.injection {
-            let from = (grant.input, grant.upstream);
-            self.control.release(&mut self.core, from, grant.in_vc, grant.request.size);
+            if !grant.registered {
+                let from = (grant.input, grant.upstream);
+                self.control.release(&mut self.core, from, grant.in_vc, grant.request.size);
+            }
             return;
         }
         let Self { core, agents, hosts, .. } = self;

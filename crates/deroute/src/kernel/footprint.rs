@@ -27,6 +27,7 @@ use super::matching::{islip_footprint, separable_footprint};
 use super::model::Model;
 use super::partition::Partition;
 use super::population::Population;
+use super::registers::Registers;
 use super::run::partitions;
 use crate::ids::RouterId;
 use crate::probe::PathKind;
@@ -212,11 +213,13 @@ fn moving(model: &Model, all: &Extent, parts: u64, there: &Population) -> u64 {
     let slot = 2 * size_of::<Slot>() as u64;
     let requested = if model.on_arrival { 2 * size_of::<OutputRequest>() as u64 } else { 0 };
     let cargo = Choice::cargo_bytes(model);
+    let registers = if model.registers { Registers::bytes(packets) } else { 0 };
     let delayed = if model.sensing == Sensing::Both { 0 } else { flights };
     // What is written in a window, and what was written in the one before, with room to spare.
     let mails = if parts > 1 { 4 } else { 0 };
     let all = [
         packets.saturating_mul(slot + requested + 2 * cargo),
+        2 * registers,
         Wheel::<Flight>::most_bytes(parts, horizon, flights),
         Wheel::<Signal>::most_bytes(parts, horizon, crossing),
         Wheel::<Signal>::most_bytes(parts, horizon, delayed),
@@ -321,7 +324,8 @@ fn causes(model: &Model) -> u64 {
 fn likely_programs(model: &Model, all: &Extent) -> u64 {
     let Some(jobs) = &model.jobs else { return 0 };
     let messages = jobs.at_once().0;
-    let ranks = RANK * all.hosts + Matching::unseen_bytes(jobs.ranks().into(), messages);
+    let ranks = u64::from(jobs.ranks());
+    let ranks = RANK * ranks + Matching::unseen_bytes(ranks, messages);
     let most = MESSAGE.saturating_mul(messages).saturating_add(ranks);
     (programs(model, all).min(most) / 2).saturating_add(PAIR * jobs.pairs())
 }

@@ -24,6 +24,7 @@ mod model;
 mod partition;
 mod population;
 mod ramp;
+mod registers;
 mod run;
 mod sensed;
 mod survey;

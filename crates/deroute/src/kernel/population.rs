@@ -38,7 +38,8 @@ impl Population {
     /// As much as there can be; none if injection queues have no end.
     pub(super) fn most(model: &Model, all: &Extent) -> Option<Self> {
         let smallest = u64::from(model.packet_sizes().0);
-        let in_network = all.memory.div_ceil(smallest).min(entered(model, all));
+        let registers = if model.registers { all.queues } else { 0 };
+        let in_network = (all.memory.div_ceil(smallest) + registers).min(entered(model, all));
         let queue = queue(model);
         if queue == u32::MAX {
             return None;

@@ -74,5 +74,6 @@ pub fn plan(spec: &CombinedQueuedSpec, setting: &Setting) -> Result<SwitchPlan, 
         matching: setting.allocator(&spec.allocator)?,
         routed: Routed::Head,
         holds_input: false,
+        registers: false,
     })
 }

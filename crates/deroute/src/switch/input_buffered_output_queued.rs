@@ -68,5 +68,6 @@ pub fn plan(
         matching: setting.allocator(&Allocator::default())?,
         routed: Routed::Head,
         holds_input: true,
+        registers: false,
     })
 }

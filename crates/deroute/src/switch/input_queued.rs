@@ -5,15 +5,18 @@
 //! allocator matches the heads of the queues with the outputs. The crossbar is as fast as the
 //! links, and there is nothing behind it but the link. With `routed = "arrival"` a packet is routed
 //! when its first phit arrives, not when it is the head of its queue: it has chosen before those
-//! ahead of it left.
+//! ahead of it left. With `registers`, too, a head for which there is room at the other end of the link that it
+//! takes waits for the crossbar in a register of its queue: its place in the buffer is free.
 //!
 //! # Source
 //! Thesis 2.1; Karol, Hluchyj and Morgan, IEEE Trans. Communications 1987. Routing on arrival: the
-//! switches of Rocher-Gonzalez et al.
+//! switches of Rocher-Gonzalez et al., whose section 5.1 has registers of packets that are ready to
+//! get the crossbar.
 //!
 //! # Parameters
 //! `pipeline` in cycles or as a time (default 0), from the grant to the departure of the head on an
-//! idle link; `allocator` (see the spec); `routed`: `head` (default) or `arrival`.
+//! idle link; `allocator` (see the spec); `routed`: `head` (default) or `arrival`; `registers`
+//! (default no), which needs packets that are routed on arrival.
 //!
 //! # Deadlock freedom
 //! That of the routing: VCs are queues of their own.
@@ -47,16 +50,25 @@ pub struct InputQueuedSpec {
     /// When a packet is routed. Default `head`.
     #[serde(skip_serializing_if = "is_default")]
     pub routed: Routed,
+    /// A head that has been routed, and has the credits that it needs, waits for the crossbar in a register, and its
+    /// place in the buffer is free. Needs `routed = "arrival"`. Default false.
+    #[serde(skip_serializing_if = "is_default")]
+    pub registers: bool,
 }
 
 /// Resolves the parameters.
 ///
 /// # Errors
-/// Values out of range, and routing on arrival where the routing decides again.
+/// Values out of range, routing on arrival where the routing decides again, and registers without it.
 pub fn plan(spec: &InputQueuedSpec, setting: &Setting) -> Result<SwitchPlan, SpecError> {
     if spec.routed == Routed::Arrival && setting.reconsiders {
         let message = "this routing decides again for packets that wait";
         return Err(SpecError::new(setting.at("routed"), message).choices(["head"]));
+    }
+    if spec.registers && spec.routed != Routed::Arrival {
+        let message = "registers are for packets that were routed when they arrived";
+        let choices = ["false", "true with routed = \"arrival\""];
+        return Err(SpecError::new(setting.at("registers"), message).choices(choices));
     }
     Ok(SwitchPlan {
         pipeline: setting.pipeline(&spec.pipeline)?,
@@ -65,5 +77,6 @@ pub fn plan(spec: &InputQueuedSpec, setting: &Setting) -> Result<SwitchPlan, Spe
         matching: setting.allocator(&spec.allocator)?,
         routed: spec.routed,
         holds_input: false,
+        registers: spec.registers,
     })
 }

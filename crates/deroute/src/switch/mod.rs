@@ -32,6 +32,8 @@ pub struct SwitchPlan {
     pub routed: Routed,
     /// A packet keeps its memory in the input buffer until it leaves the switch.
     pub holds_input: bool,
+    /// A head that has been routed and has room at the other end waits for the crossbar in a register.
+    pub registers: bool,
 }
 
 impl SwitchPlan {
@@ -49,8 +51,17 @@ pub(crate) fn credits_wait(pipeline: Cycle, holds_input: bool) -> Cycle {
 
 /// The same of a switch that is not built yet, and 0 of one that cannot be.
 pub(crate) fn credits_wait_of(spec: &Switch, scale: Scale, largest: u16) -> Cycle {
-    let setting = Setting::new(spec, scale, largest, false);
-    build(spec, &setting).map_or(0, |plan| credits_wait(plan.pipeline, plan.holds_input))
+    build_for(spec, (scale, largest), false)
+        .map_or(0, |plan| credits_wait(plan.pipeline, plan.holds_input))
+}
+
+/// Resolves a switch for packets of so many phits at the most, and a routing that decides again or not.
+pub(crate) fn build_for(
+    spec: &Switch,
+    (scale, largest): (Scale, u16),
+    reconsiders: bool,
+) -> Result<SwitchPlan, SpecError> {
+    build(spec, &Setting::new(spec, scale, largest, reconsiders))
 }
 
 /// How inputs and outputs are matched.

@@ -58,5 +58,6 @@ pub fn plan(spec: &OutputQueuedSpec, setting: &Setting) -> Result<SwitchPlan, Sp
         matching: setting.allocator(&Allocator::default())?,
         routed: Routed::Head,
         holds_input: false,
+        registers: false,
     })
 }

@@ -4,15 +4,16 @@
 //! Each VC of an input port, and each injection queue, has a queue for every output. They share the
 //! buffer and the credits of their VC. A packet is routed when its first phit arrives, which
 //! decides its queue. iSLIP matches inputs and outputs. The crossbar is as fast as the links; there
-//! is no output buffer.
+//! is no output buffer. With `registers` the head of a queue for which there is room at the other end of the link
+//! waits for the crossbar in a register, and its place in the buffer is free.
 //!
 //! # Source
 //! Tamir and Frazier, ISCA 1988 (the queues); McKeown, IEEE/ACM Trans. Networking 1999 (iSLIP);
-//! thesis 2.1.
+//! thesis 2.1. Registers: Rocher-Gonzalez et al., section 5.1.
 //!
 //! # Parameters
 //! `pipeline` in cycles or as a time (default 0), from the grant to the departure of the head on an
-//! idle link; `iterations` of iSLIP in a cycle, 1 to 16 (default 1).
+//! idle link; `iterations` of iSLIP in a cycle, 1 to 16 (default 1); `registers` (default no).
 //!
 //! # Deadlock freedom
 //! That of the routing: the queues of a VC share its buffer.
@@ -31,7 +32,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Crossbar, Matching, Setting, SwitchPlan};
-use crate::spec::{Quantity, Routed, SpecError};
+use crate::spec::{Quantity, Routed, SpecError, is_default};
 
 /// Parameters of a switch with virtual output queues.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -41,11 +42,15 @@ pub struct VirtualOutputQueuedSpec {
     pub pipeline: Quantity,
     /// Iterations of iSLIP in a cycle, 1 to 16. Default 1.
     pub iterations: u8,
+    /// A head with the credits that it needs waits for the crossbar in a register, and its place in the buffer is free.
+    /// Default false.
+    #[serde(skip_serializing_if = "is_default")]
+    pub registers: bool,
 }
 
 impl Default for VirtualOutputQueuedSpec {
     fn default() -> Self {
-        Self { pipeline: Quantity::default(), iterations: 1 }
+        Self { pipeline: Quantity::default(), iterations: 1, registers: false }
     }
 }
 
@@ -68,5 +73,6 @@ pub fn plan(spec: &VirtualOutputQueuedSpec, setting: &Setting) -> Result<SwitchP
         matching: Matching::Islip { iterations },
         routed: Routed::Arrival,
         holds_input: false,
+        registers: spec.registers,
     })
 }

@@ -26,6 +26,8 @@ pub(crate) struct Grant {
     pub(crate) request: OutputRequest,
     /// It comes from a host, at whose head it was blocked for some cycles.
     pub(crate) injection: bool,
+    /// It comes from a register: its place in the buffer is free already.
+    pub(crate) registered: bool,
     /// Cycle in which its head reached the input.
     pub(crate) arrival: Cycle,
     pub(crate) blocked: Cycle,

@@ -21,6 +21,7 @@ use self::packet::{Flight, NONE, Packet, Pool};
 use self::ports::{Host, Input, Link, Output, OutputRequest, PortKind, Queue, Router};
 use self::wheel::Wheel;
 use super::model::Model;
+use super::registers::Registers;
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::probe::PathKind;
 use crate::probe::collect::Collector;
@@ -51,6 +52,8 @@ pub(crate) struct Core {
     /// Phits in the injection queues other than the first, per host.
     pub(crate) queued: Vec<u32>,
     pub(crate) pool: Pool,
+    /// Packets in registers before the crossbar, if switches have any.
+    pub(crate) registers: Registers,
     /// Heads on their way to input buffers.
     pub(crate) arrivals: Wheel<Flight>,
     /// Signals of flow control on their way to outputs.
@@ -67,7 +70,7 @@ pub(crate) struct Core {
 }
 
 impl State for Core {
-    state! { keep now, routers, inputs, outputs, queues, credits, hosts, queued, pool, arrivals, signals, wakeups,
+    state! { keep now, routers, inputs, outputs, queues, credits, hosts, queued, pool, registers, arrivals, signals, wakeups,
         generations, collector, paths;
     leave model, index, first_router, firsts, exceeds_cache, periods, outbox; }
 }

@@ -191,6 +191,7 @@ impl<C: Control, H: Hosts, B: Books> Switches<'_, C, H, B> {
             packet: index,
             request,
             injection: true,
+            registered: false,
             arrival: core.now,
             blocked: 0,
             write_until: core.now,

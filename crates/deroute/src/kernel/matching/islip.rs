@@ -37,6 +37,17 @@ pub(crate) struct Islip {
     /// Routers that are to be looked at, one bit each.
     awake: Vec<u64>,
     on_arrival: OnArrival,
+    /// Where heads may move into registers: VOQs with a new one, and outputs for which credits have come.
+    new_heads: Vec<NewHead>,
+    credited: Vec<u32>,
+}
+
+/// A VOQ that has another head than before: of an input of the partition, and a VC.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct NewHead {
+    port: u32,
+    vc: u8,
+    voq: u32,
 }
 
 /// An input and an output that have been matched: the head of a VOQ crosses the switch.
@@ -253,6 +264,10 @@ impl Islip {
         }
         let request = OutputRequest { seen: true, ..self.on_arrival.decided[packet as usize] };
         *queue = Queue { head: packet, tail: packet, request };
+        if path.core.model.registers {
+            let &Arrival { port, vc, voq, .. } = arrival;
+            self.new_heads.push(NewHead { port, vc, voq });
+        }
         let router = path.core.inputs[arrival.port as usize].router;
         let input = (arrival.port - path.core.routers[router as usize].port_base) as u16;
         let switch = self.switches[router as usize];
@@ -429,9 +444,13 @@ impl Islip {
         let out = index - u32::from(input) + u32::from(output);
         path.commit_grant((index, out), Some(voq as usize), first);
         path.core.wakeups.push(path.core.inputs[index as usize].busy_until, index);
-        let voq = &mut path.core.queues[voq as usize];
+        let registers = path.core.model.registers;
+        let (place, voq) = (voq, &mut path.core.queues[voq as usize]);
         let mut head = EMPTY;
         if voq.head != NONE {
+            if registers {
+                self.new_heads.push(NewHead { port: index, vc, voq: place });
+            }
             voq.request =
                 OutputRequest { seen: true, ..self.on_arrival.decided[voq.head as usize] };
             head = voq.request.vc;
@@ -512,6 +531,34 @@ impl Islip {
         self.on_arrival.new_arrivals.clear();
     }
 
+    /// Heads move into registers that have not been looked at, or for whose output credits have come.
+    #[cold]
+    fn fill_registers<M: Machine>(&mut self, path: &mut Datapath<M>) {
+        for index in 0..self.credited.len() {
+            let output = self.credited[index];
+            let router = path.core.outputs[output as usize].router;
+            let (base, switch) =
+                (path.core.routers[router as usize].port_base, self.switches[router as usize]);
+            let output = (output - base) as u16;
+            for word in 0..switch.words {
+                let waiting = self.sets[switch.at(Set::For(output)) + word as usize];
+                for bit in members(waiting) {
+                    let port = base + word * 64 + bit;
+                    let Input { vcs, .. } = path.core.inputs[port as usize];
+                    let first = first_voq(&path.core.inputs[port as usize], output) as u32;
+                    let voqs = (0..vcs).map(|vc| NewHead { port, vc, voq: first + u32::from(vc) });
+                    let core = &path.core;
+                    self.new_heads
+                        .extend(voqs.filter(|voq| core.queues[voq.voq as usize].head != NONE));
+                }
+            }
+        }
+        self.credited.clear();
+        for NewHead { port, vc, voq } in self.new_heads.drain(..) {
+            path.fill_register((port, vc), voq as usize);
+        }
+    }
+
     /// The transfer of a packet has ended: its input and its output are free.
     fn release(&mut self, core: &Core, port: u32) {
         let Input { router, base, .. } = core.inputs[port as usize];
@@ -552,6 +599,8 @@ impl<M: Machine<Matching = Self>> Matching<M> for Islip {
             crossings: Vec::new(),
             awake: vec![0; core.routers.len().div_ceil(64)],
             on_arrival: OnArrival::default(),
+            new_heads: Vec::new(),
+            credited: Vec::new(),
         };
         core.routers.iter().for_each(|router| islip.add_router(router.ports));
         islip
@@ -589,6 +638,9 @@ impl<M: Machine<Matching = Self>> Matching<M> for Islip {
     }
 
     fn wake_credit_blocked(&mut self, core: &Core, output: u32) {
+        if core.model.registers {
+            self.credited.push(output);
+        }
         let router = core.outputs[output as usize].router;
         let port = output - core.routers[router as usize].port_base;
         let switch = self.switches[router as usize];
@@ -597,6 +649,9 @@ impl<M: Machine<Matching = Self>> Matching<M> for Islip {
     }
 
     fn allocate(&mut self, path: &mut Datapath<M>) {
+        if path.core.model.registers {
+            self.fill_registers(path);
+        }
         self.awake_routers().for_each(|router| self.fetch(&path.core, router));
         for word in 0..self.awake.len() {
             for bit in members(std::mem::take(&mut self.awake[word])) {

@@ -14,6 +14,7 @@ use crate::kernel::core::ports::{Input, LeadsTo, Output, OutputRequest, PortKind
 use crate::kernel::datapath::room;
 use crate::kernel::machine::{Datapath, Egress, Machine, Matching};
 use crate::kernel::model::Model;
+use crate::kernel::registers::whole_from;
 use crate::routing::{Injection, Watches};
 use crate::spec::Pointer;
 use crate::switch::Crossbar;
@@ -72,10 +73,30 @@ impl Separable {
     /// A port whose queue of a VC has a head now is to be looked at as soon as the crossbar does not read from it.
     #[inline(always)]
     fn schedule(&mut self, core: &mut Core, port: u32, busy_until: Cycle) {
-        if busy_until > core.now {
+        if busy_until > core.now && !core.model.registers {
             core.schedule_wakeup(port, busy_until);
         } else {
             self.schedulable.insert(port);
+        }
+    }
+
+    /// Heads of the ports that are looked at in this cycle move into registers.
+    #[cold]
+    fn fill_registers<M: Machine>(&mut self, path: &mut Datapath<M>) {
+        let Self { schedulable, requests, .. } = self;
+        for port in schedulable.iter() {
+            let Input { queues, occupied, .. } = path.core.inputs[port as usize];
+            for vc in members(occupied) {
+                let queue = (queues + vc) as usize;
+                if !path.core.queues[queue].request.routed {
+                    requests.route_head(path, port as usize, queue);
+                }
+                match path.fill_register((port, vc as u8), queue) {
+                    Room::Enough => {}
+                    Room::From(at) => path.core.schedule_wakeup(port, at),
+                    Room::WithCredits => requests.credit_blocked.insert(port),
+                }
+            }
         }
     }
 
@@ -227,6 +248,9 @@ impl<M: Machine<Matching = Self>> Matching<M> for Separable {
     /// All routers at once, which do not need each other. Inputs that lost in one round try again in the next.
     #[inline(always)]
     fn allocate(&mut self, path: &mut Datapath<M>) {
+        if !M::ROUTE_FIXED && path.core.model.registers {
+            self.fill_registers(path);
+        }
         if path.core.exceeds_cache {
             self.fetch_heads(path);
         }
@@ -517,20 +541,4 @@ pub(crate) fn footprint(model: &Model, ports: u64) -> u64 {
 fn reconsidered<M: Machine>(path: &Datapath<M>, input: usize) -> bool {
     let Watches { reconsiders, transit, .. } = path.agents.watches;
     reconsiders && (transit || path.core.inputs[input].kind == PortKind::Host)
-}
-
-/// The cycle from which on a head may go on that has not arrived whole, if switches store and forward.
-#[inline(always)]
-fn whole_from<M: Machine>(path: &Datapath<M>, input: usize, queue: usize) -> Option<Cycle> {
-    let core = &path.core;
-    if !M::Egress::QUEUED || !core.model.store_and_forward {
-        return None;
-    }
-    let whole_injection = core.model.egress.nic.is_none();
-    if whole_injection && core.inputs[input].kind == PortKind::Host {
-        return None;
-    }
-    let slot = &core.pool[core.queues[queue].head];
-    let whole = slot.arrival + u32::from(slot.packet.size) * core.period(input as u32);
-    (whole > core.now).then_some(whole)
 }

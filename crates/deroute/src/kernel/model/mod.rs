@@ -57,6 +57,8 @@ pub(crate) struct Model {
     pub(crate) voqs: bool,
     /// Packets are routed when they arrive.
     pub(crate) on_arrival: bool,
+    /// Heads with room at the other end wait for the crossbar in registers.
+    pub(crate) registers: bool,
     pub(crate) sensing: Sensing,
     /// Lengths of queues are kept beside the credits.
     pub(crate) lengths: bool,
@@ -128,8 +130,7 @@ impl Model {
         let ends = flow_control::Ends { names, links, host: nic, sizes, atomic: agent.atomic() };
         let Guards { atomic, pause, messages } = flow_control::resolve(spec, &ends)?;
         let guards = (pause.as_ref(), messages.as_ref());
-        let setting = switch::Setting::new(&network.switch, scale, largest, watches.reconsiders);
-        let switch = switch::build(&network.switch, &setting)?;
+        let switch = switch::build_for(&network.switch, (scale, largest), watches.reconsiders)?;
         let (allocator, voqs) = allocator(&switch.matching);
         egress::check(spec, &*agent, (nic.is_some(), guards, names), &switch)?;
         let told = (notification_point.map(|plan| plan.tells), notices);
@@ -149,6 +150,7 @@ impl Model {
             allocator,
             voqs,
             on_arrival: switch.routed == Routed::Arrival,
+            registers: switch.registers,
             sensing,
             lengths: sensing != Sensing::Both || watches.lengths,
             shared_by: shared_by(network, &*agent, (&classes, &*topology), &routing.vcs),

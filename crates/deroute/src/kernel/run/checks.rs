@@ -96,9 +96,11 @@ fn count_queues(
         for vc in 0..input.vcs {
             let mut phits = 0;
             for queue in partition.vc_queues(index, vc) {
-                for (_, packet) in core.packets(queue) {
+                for (place, packet) in core.packets(queue) {
                     packets += 1;
-                    phits += charge(core, index as u32, packet.size);
+                    if !core.registers.hold(place) {
+                        phits += charge(core, index as u32, packet.size);
+                    }
                 }
             }
             let channel = (first + input.router, port as u16, Some(vc));

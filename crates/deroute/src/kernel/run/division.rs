@@ -17,6 +17,7 @@ use crate::kernel::hosts::Hosts;
 use crate::kernel::machine::{Machine, Matching};
 use crate::kernel::model::Model;
 use crate::kernel::partition::Partition;
+use crate::kernel::registers::Registers;
 use crate::probe::PathKind;
 use crate::probe::collect::Collector;
 use crate::rng::{Owner, Stream};
@@ -134,6 +135,7 @@ impl Division<'_> {
             hosts: Vec::with_capacity(extent.hosts as usize),
             queued: Vec::with_capacity(extent.hosts as usize * more_queues),
             pool: Pool::new(),
+            registers: Registers::default(),
             arrivals: Wheel::new(horizon),
             signals: Wheel::new(horizon),
             wakeups: Wheel::new(horizon),

@@ -94,7 +94,8 @@ fn queued(partition: &dyn Inspect, input: u32, vc: u8) -> u32 {
     let core = partition.core();
     let queues = partition.vc_queues(input as usize, vc).into_iter();
     let packets = queues.flat_map(|queue| core.packets(queue));
-    packets.map(|(_, packet)| u32::from(packet.size)).sum()
+    let buffered = packets.filter(|(place, _)| !core.registers.hold(*place));
+    buffered.map(|(_, packet)| u32::from(packet.size)).sum()
 }
 
 /// What keeps its memory where nobody counts it.

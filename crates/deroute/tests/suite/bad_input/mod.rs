@@ -234,6 +234,11 @@ fn virtual_output_queues_and_interfaces() {
             &["decides again", "head"],
         ),
         (
+            &[("network.switch", "{ input_queued = { registers = true } }")],
+            "network.switch.input_queued.registers",
+            &["routed when they arrived", "routed = \"arrival\""],
+        ),
+        (
             &[
                 ("network.switch", "{ virtual_output_queued = {} }"),
                 ("network.topology", "{ crossbar = { hosts = 20000 } }"),

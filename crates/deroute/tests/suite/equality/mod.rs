@@ -136,6 +136,41 @@ fn packets_that_left_whole() {
     assert!(agreed > 60, "{agreed}");
 }
 
+/// Switches whose heads wait in registers, and what these let through where a buffer has room for one packet.
+#[test]
+fn registers() {
+    let iq = "{ input_queued = { routed = 'arrival', registers = true, pipeline = 3 } }";
+    let voq = "{ virtual_output_queued = { registers = true, iterations = 2 } }";
+    let trees = TREE_ROUTINGS.into_iter().map(|r| (support::network(TREES[1]), r));
+    let lattices = LATTICE_ROUTINGS.into_iter().map(|r| (support::lattice(LATTICES[3]), r));
+    let mut agreed = 0;
+    for (n, (mut spec, routing)) in trees.chain(lattices).enumerate() {
+        spec.routing = value(routing);
+        spec.network.switch = value([iq, voq][n % 2]);
+        spec.network.sensing = [Sensing::Both, Sensing::Sent][n / 2 % 2];
+        spec.traffic.packet_size = value(SIZES[n % SIZES.len()]);
+        spec.traffic.load = [0.7, 1.0][n / 3 % 2];
+        spec.run.seed = n as u64;
+        if deroute::Simulation::build(&spec).is_ok() {
+            agree(&spec);
+            agreed += 1;
+        }
+    }
+    assert!(agreed > 40, "{agreed}");
+
+    let mut spec = support::network(TREES[1]);
+    spec.traffic.load = 1.0;
+    spec.traffic.packet_size = value("16");
+    spec.network.links.values_mut().for_each(|link| link.buffer = 16.into());
+    let mut accepted = |switch: &str| {
+        spec.network.switch = value(switch);
+        agree(&spec).load.accepted
+    };
+    let without = accepted("{ input_queued = { routed = 'arrival' } }");
+    let with = accepted("{ input_queued = { routed = 'arrival', registers = true } }");
+    assert!(with > 1.05 * without, "{with} {without}");
+}
+
 /// Every pattern of hosts in every kind of network, with silent hosts beside hot ones.
 #[test]
 fn patterns_of_hosts() {

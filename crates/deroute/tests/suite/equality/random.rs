@@ -25,7 +25,7 @@ prop_compose! {
         speedup in 1..=3u8,
         buffer in prop_oneof![16..24u64, 16..200u64],
         iterations in 1..=3u8,
-        (age, on_request, transit_priority, early) in any::<(bool, bool, bool, bool)>(),
+        (age, on_request, transit_priority, early, registers) in any::<(bool, bool, bool, bool, bool)>(),
     ) -> Switch {
         let allocator = value(&format!(
             "{{ iterations = {iterations}, arbiter = '{}', pointer = '{}', \
@@ -38,13 +38,13 @@ prop_compose! {
         match if kind + 1 == kinds { 4 } else { kind } {
             0 => {
                 let routed = if early { Routed::Arrival } else { Routed::Head };
-                Switch::InputQueued(InputQueuedSpec { pipeline, allocator, routed })
+                Switch::InputQueued(InputQueuedSpec { pipeline, allocator, routed, registers: registers && early })
             }
             1 => {
                 let spec = CombinedQueuedSpec { pipeline, speedup, output_buffer, allocator };
                 Switch::CombinedQueued(spec)
             }
-            2 => Switch::VirtualOutputQueued(VirtualOutputQueuedSpec { pipeline, iterations }),
+            2 => Switch::VirtualOutputQueued(VirtualOutputQueuedSpec { pipeline, iterations, registers }),
             3 => {
                 let memory_bandwidth = on_request.then_some(speedup);
                 let spec = InputBufferedOutputQueuedSpec { pipeline, memory_bandwidth };

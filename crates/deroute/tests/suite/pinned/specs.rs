@@ -30,6 +30,7 @@ pub fn all() -> Vec<Pin> {
         switches(),
         queuing_schemes(),
         virtual_output_queues(),
+        registers(),
         shared_memory(),
         sensing(),
         workloads(),
@@ -246,6 +247,28 @@ fn virtual_output_queues() -> Vec<Pin> {
         support::vary(&mut spec, n);
         if Simulation::build(&spec).is_ok() {
             pins.push(pin("voq", &[topology, routing, &switch], dress(spec, n)));
+        }
+    }
+    pins
+}
+
+/// Heads that wait for the crossbar in registers.
+fn registers() -> Vec<Pin> {
+    let mut pins = Vec::new();
+    for n in 0..8 {
+        let (mut spec, topology, routing) = match n % 2 {
+            0 => (support::lattice(LATTICES[n % 7]), LATTICES[n % 7], LATTICE_ROUTINGS[n]),
+            _ => (support::network(TREES[n % 9]), TREES[n % 9], TREE_ROUTINGS[2 * n]),
+        };
+        spec.routing = value(routing);
+        let switch = match n / 2 % 2 {
+            0 => "{ input_queued = { routed = 'arrival', registers = true } }",
+            _ => "{ virtual_output_queued = { registers = true } }",
+        };
+        spec.network.switch = value(switch);
+        spec.network.links.values_mut().for_each(|link| link.buffer = [16, 64][n / 4].into());
+        if Simulation::build(&spec).is_ok() {
+            pins.push(pin("registers", &[topology, routing, switch], dress(spec, n)));
         }
     }
     pins

@@ -60,6 +60,9 @@ impl Model {
         if self.net.on_arrival {
             self.route_new(router);
         }
+        if self.net.registers {
+            self.fill_registers(router);
+        }
         if self.net.voqs {
             self.islip(router);
         } else {
@@ -86,6 +89,54 @@ impl Model {
                 let wish = self.route(router, (port, vc), waiting[new].packet);
                 self.routers[router].inputs[port].lanes[vc].waiting[new].wish = Some(wish);
             }
+        }
+    }
+
+    /// The first packet of each queue, if it has the credits that it needs, moves into a register.
+    fn fill_registers(&mut self, router: usize) {
+        for port in 0..self.routers[router].inputs.len() {
+            if self.net.injects(&self.routers[router].peers[port]) {
+                continue;
+            }
+            for vc in 0..self.routers[router].inputs[port].lanes.len() {
+                let mut seen = Vec::new();
+                for place in 0..self.routers[router].inputs[port].lanes[vc].waiting.len() {
+                    let lane = &self.routers[router].inputs[port].lanes[vc];
+                    let Waiting { packet, wish } = lane.waiting[place];
+                    let output = wish.expect("a routed packet").port;
+                    let first = if self.net.voqs { !seen.contains(&output) } else { place == 0 };
+                    seen.push(output);
+                    if first && !lane.registered.contains(&packet) {
+                        self.fill_register(router, (port, vc, place), packet);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A packet, by its place in a VC of an input, moves into a register if it can.
+    fn fill_register(
+        &mut self,
+        router: usize,
+        (port, vc, place): (usize, usize, usize),
+        packet: usize,
+    ) {
+        let size = self.packets[packet].size;
+        let here = &self.routers[router];
+        let wish = here.inputs[port].lanes[vc].waiting[place].wish.expect("a routed packet");
+        let wish = self.emptiest(router, wish);
+        let whole =
+            !self.net.store_and_forward || here.is_whole((port, vc), (packet, size), self.now);
+        let (net, atomic, now) = (&self.net, self.atomic, self.now);
+        let queues = Queued { router: here, net, atomic, now };
+        let room = queues.fits(PortId(wish.port as u16), VcId(wish.vc as u8), size as u16);
+        let lane = &mut self.routers[router].inputs[port].lanes[vc];
+        if whole {
+            lane.waiting[place].wish = Some(wish);
+        }
+        if whole && room {
+            lane.registered.push(packet);
+            self.give_back(router, (port, vc), size);
         }
     }
 
@@ -304,8 +355,10 @@ impl Model {
     ) {
         let (net, now) = (&self.net, self.now);
         let here = &mut self.routers[router];
-        let Packet { size, whole, .. } =
-            self.packets[here.inputs[input].lanes[vc].waiting[place].packet];
+        let lane = &here.inputs[input].lanes[vc];
+        let packet = lane.waiting[place].packet;
+        let registered = lane.registered.contains(&packet);
+        let Packet { size, whole, .. } = self.packets[packet];
         let index = here.connect(net, (input, vc, place), (size, whole), now);
         if let Peer::Host(host) = here.peers[input] {
             let packet = &mut self.packets[index];
@@ -319,7 +372,7 @@ impl Model {
                 self.tell(router, input, index, Injection::Left);
             }
         }
-        if !self.net.keeps_memory {
+        if !self.net.keeps_memory && !registered {
             self.give_back(router, (input, vc), size);
         }
         self.record.grants += 1;

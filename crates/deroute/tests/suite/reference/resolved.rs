@@ -6,7 +6,7 @@ use deroute::ids::RouterId;
 use deroute::queuing::{self, Asked, Flows};
 use deroute::routing::{self, Fabric, Plan};
 use deroute::spec::{
-    Allocator, Forwarding, Quantity, Routed, Sensing, SpareVcs, Spec, Switch, Warmup,
+    Allocator, Forwarding, Quantity, Routed, Scale, Sensing, SpareVcs, Spec, Switch, Warmup,
 };
 use deroute::topology::{self, Peer, Topology};
 use deroute::traffic::{Senders, Setting, Workload};
@@ -44,6 +44,8 @@ pub(super) struct Resolved {
     pub(super) voqs: bool,
     /// A packet is routed when it arrives.
     pub(super) on_arrival: bool,
+    /// A head with room at the other end gives its memory back before it is granted.
+    pub(super) registers: bool,
     pub(super) sensing: Sensing,
     /// Classes of VCs in each link class, if they share all VCs.
     pub(super) shared_by: Option<Vec<usize>>,
@@ -59,6 +61,11 @@ pub(super) fn whole(quantity: &Quantity) -> u32 {
         Quantity::Number(number) => u32::try_from(*number).expect("a small number"),
         Quantity::Text(text) => panic!("{text}: the model wants bare numbers"),
     }
+}
+
+fn jobs(spec: &Spec, scale: &Scale, setting: &Setting<'_>) -> Option<Jobs> {
+    let build = |jobs| Jobs::build(jobs, scale, setting).expect("a possible workload");
+    spec.workload.as_ref().map(build)
 }
 
 impl Resolved {
@@ -88,8 +95,7 @@ impl Resolved {
         let senders = Senders { period, classes: service, free: &|_| true };
         let workload = Workload::build_for(&senders, &spec.traffic, &scale, &setting, Some(from))
             .expect("a possible workload");
-        let build = |jobs| Jobs::build(jobs, &scale, &setting).expect("a possible workload");
-        let jobs = spec.workload.as_ref().map(build);
+        let jobs = jobs(spec, &scale, &setting);
         let nic = &spec.network.nic;
         let injection_queue = nic.injection_queue.as_ref().map_or(u64::MAX, |q| whole(q).into());
         let largest = jobs.as_ref().map_or(0, |jobs| u64::from(jobs.packet));
@@ -125,6 +131,7 @@ impl Resolved {
             allocator: Allocator::default(),
             voqs: false,
             on_arrival: false,
+            registers: false,
             sensing: spec.network.sensing,
             shared_by: (spec.network.spare_vcs == SpareVcs::Emptiest && !escapes)
                 .then_some(shared_by),
@@ -146,6 +153,7 @@ impl Resolved {
         match switch {
             Switch::InputQueued(spec) => {
                 self.on_arrival = spec.routed == Routed::Arrival;
+                self.registers = spec.registers;
                 (self.pipeline, self.allocator) = (whole(&spec.pipeline), spec.allocator.clone());
                 self.has_output_buffer = false;
                 self.output_buffer = self.links.behind_crossbar(self.pipeline);
@@ -155,6 +163,7 @@ impl Resolved {
                 self.has_output_buffer = false;
                 self.output_buffer = self.links.behind_crossbar(self.pipeline);
                 (self.voqs, self.on_arrival) = (true, true);
+                self.registers = spec.registers;
                 self.allocator.iterations = spec.iterations;
             }
             Switch::CombinedQueued(spec) => {

@@ -29,6 +29,16 @@ pub(super) struct Lane {
     pub(super) owed: u32,
     /// Packets whose first phit has arrived and that have not been granted, in this order.
     pub(super) waiting: VecDeque<Waiting>,
+    /// Packets that have moved into registers, or cross from them: their phits are not in the buffer.
+    pub(super) registered: Vec<usize>,
+}
+
+impl Lane {
+    /// Phits in the buffer.
+    fn buffered(&self) -> u32 {
+        let in_buffer = |(phit, _): &&(Phit, u32)| !self.registered.contains(&phit.packet);
+        self.phits.iter().filter(in_buffer).count() as u32
+    }
 }
 
 /// A packet in a buffer, and where it wants to go, once it has been routed.
@@ -193,7 +203,7 @@ impl Router {
     /// No buffer at the end of a link holds more than its capacity.
     pub(super) fn check_inputs(&self, net: &Resolved) {
         for (input, peer) in self.inputs.iter().zip(&self.peers) {
-            let held = || input.lanes.iter().map(|lane| lane.phits.len() as u32);
+            let held = || input.lanes.iter().map(Lane::buffered);
             let fits = match (net.links.limits(peer), net.links.class(peer)) {
                 (Some((pauses, limits)), _) => {
                     // Beside what the ports share.
@@ -315,6 +325,7 @@ impl Router {
                 outgoing.crossed.push_back(Crossed { begins, ends });
             }
             if crossing.left == 0 && crossing.whole <= now {
+                lane.registered.retain(|packet| *packet != crossing.packet);
                 input.crossing = None;
             }
         }
