@@ -11,13 +11,13 @@ use crate::kernel::core::packet::{NONE, Pool};
 use crate::kernel::core::ports::{
     Host, Input, LeadsTo, Link, NEAR, Output, OutputRequest, PortKind, Queue, Router,
 };
+use crate::kernel::core::registers::Registers;
 use crate::kernel::core::wheel::Wheel;
 use crate::kernel::extent::Extent;
 use crate::kernel::hosts::Hosts;
 use crate::kernel::machine::{Machine, Matching};
 use crate::kernel::model::Model;
 use crate::kernel::partition::Partition;
-use crate::kernel::registers::Registers;
 use crate::probe::PathKind;
 use crate::probe::collect::Collector;
 use crate::rng::{Owner, Stream};

@@ -5,6 +5,7 @@
 //! On purpose: raise the version, write a line under "Results that change" in `CHANGELOG.md`, and
 //! run the test with `DEROUTE_BLESS=1`, which writes the file anew.
 
+mod heads;
 mod hosts;
 mod round_trips;
 mod specs;

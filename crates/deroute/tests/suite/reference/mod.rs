@@ -18,6 +18,7 @@ mod messages;
 mod paused;
 mod queues;
 mod record;
+mod registers;
 mod report;
 mod resolved;
 mod streams;
