@@ -23,6 +23,7 @@ mod idle;
 mod injection;
 mod notified;
 mod notified_detours;
+mod panics;
 mod pauses;
 mod permutations;
 mod pinned;

@@ -11,7 +11,8 @@
 //! have, and then takes those of the others that nobody has begun: a job may be busy on a few partitions only. What they
 //! write is received in the next window, while the other one of two sets of boxes is written: there is one barrier a window.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -94,6 +95,7 @@ impl Post {
             sent,
             next: [0, 1].map(|_| firsts.iter().copied().map(AtomicUsize::new).collect()),
             firsts,
+            panicked: Default::default(),
             barrier: Barrier::new(threads),
         };
         pool.broadcast(|context| team.work(context.index(), now, (to, lookahead)));
@@ -144,6 +146,8 @@ struct Team<'a, M: Machine> {
     firsts: Vec<usize>,
     /// Which partition of each share is begun next, in this window and in the next one, by turns.
     next: [Vec<AtomicUsize>; 2],
+    /// A thread panicked in a window, in the routing of a user perhaps; by turns.
+    panicked: [AtomicBool; 2],
     barrier: Barrier,
 }
 
@@ -156,16 +160,26 @@ impl<M: Machine> Team<'_, M> {
             now = now.saturating_add(lookahead).min(to);
             // All have finished the window before this one.
             self.next[1 - turn][thread].store(self.firsts[thread], Ordering::Relaxed);
-            while let Some(index) = self.take(turn, thread) {
-                let mut partition = lock(&self.partitions[index]);
-                self.sent[turn].deliver(&mut **partition);
-                window(&mut **partition, now, &mut written);
+            let run = AssertUnwindSafe(|| {
+                while let Some(index) = self.take(turn, thread) {
+                    let mut partition = lock(&self.partitions[index]);
+                    self.sent[turn].deliver(&mut **partition);
+                    window(&mut **partition, now, &mut written);
+                }
+            });
+            let done = catch_unwind(run);
+            if done.is_err() {
+                self.panicked[turn].store(true, Ordering::Relaxed);
             }
             turn = 1 - turn;
             for (to, mail) in written.iter_mut().enumerate().filter(|(_, mail)| !mail.is_empty()) {
                 std::mem::swap(mail, &mut self.sent[turn].slot(thread, to));
             }
             self.barrier.wait();
+            if self.panicked[1 - turn].load(Ordering::Relaxed) {
+                // Nobody waits at the barrier for one that is not coming.
+                return done.unwrap_or_else(|panic| resume_unwind(panic));
+            }
         }
         for partition in &self.partitions[self.firsts[thread]..self.firsts[thread + 1]] {
             self.sent[turn].deliver(&mut **lock(partition));
