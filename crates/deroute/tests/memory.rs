@@ -176,6 +176,13 @@ fn networks() -> Vec<(String, Spec)> {
         ("VOQs".to_owned(), voqs(crossbar(256))),
         ("VOQs in a Dragonfly".to_owned(), voqs(dragonfly(3, minimal))),
         ("VOQs in a fat tree".to_owned(), voqs(queuing(6, "{ dbbm = { queues = 6 } }"))),
+        (
+            "registers".to_owned(),
+            with(dragonfly(3, minimal), |spec| {
+                let switch = "{ input_queued = { routed = 'arrival', registers = true } }";
+                spec.network.switch = value(switch);
+            }),
+        ),
         ("shared memory".to_owned(), shared(dragonfly(3, minimal))),
         ("injection queues".to_owned(), injection_queues(dragonfly(3, minimal))),
         ("late phits".to_owned(), sensing("'waiting'", "'unused'")),
