@@ -111,6 +111,14 @@ fn unlimited_outputs_have_a_bound() {
     }
 }
 
+/// A network with registers before the crossbars.
+fn registers() -> Spec {
+    with(dragonfly(3, "{ minimal = {} }"), |spec| {
+        let switch = "{ input_queued = { routed = 'arrival', registers = true } }";
+        spec.network.switch = value(switch);
+    })
+}
+
 /// A network whose pauses are recorded in time.
 fn sampled_pfc() -> Spec {
     with(dragonfly(3, "{ minimal = {} }"), |spec| {
@@ -176,13 +184,7 @@ fn networks() -> Vec<(String, Spec)> {
         ("VOQs".to_owned(), voqs(crossbar(256))),
         ("VOQs in a Dragonfly".to_owned(), voqs(dragonfly(3, minimal))),
         ("VOQs in a fat tree".to_owned(), voqs(queuing(6, "{ dbbm = { queues = 6 } }"))),
-        (
-            "registers".to_owned(),
-            with(dragonfly(3, minimal), |spec| {
-                let switch = "{ input_queued = { routed = 'arrival', registers = true } }";
-                spec.network.switch = value(switch);
-            }),
-        ),
+        ("registers".to_owned(), registers()),
         ("shared memory".to_owned(), shared(dragonfly(3, minimal))),
         ("injection queues".to_owned(), injection_queues(dragonfly(3, minimal))),
         ("late phits".to_owned(), sensing("'waiting'", "'unused'")),
