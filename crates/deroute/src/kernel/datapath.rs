@@ -36,6 +36,12 @@ pub(crate) fn room<M: Machine>(
 }
 
 impl<M: Machine> Datapath<M> {
+    /// Are hosts' injection queues behind a link, and not the buffers of the router?
+    #[inline(always)]
+    pub(crate) fn has_host_links(&self) -> bool {
+        M::Egress::QUEUED && self.core.model.egress.nic.is_some()
+    }
+
     /// The queues of a router as its agent sees them.
     pub(crate) fn sensed(&self, router: u32) -> SensedQueues<'_, M::Control, M::Egress> {
         let Self { core, control, egress, books, .. } = self;
@@ -205,6 +211,7 @@ impl<M: Machine> Datapath<M> {
         voq: Option<usize>,
         turn: bool,
     ) {
+        let host_links = self.has_host_links();
         let Core { inputs, queues, pool, model, periods, registers, now, .. } = &mut self.core;
         let now = *now;
         let input = &mut inputs[input_index as usize];
@@ -228,7 +235,7 @@ impl<M: Machine> Datapath<M> {
         // The crossbar is held until the tail has passed. The tail of an injected packet is already
         // in the queue.
         let from_host = input.kind == PortKind::Host;
-        let injection = from_host & !(M::Egress::QUEUED && model.egress.nic.is_some());
+        let injection = from_host & !host_links;
         let paced = M::Egress::QUEUED && !periods.is_empty();
         let period = if paced { periods[input_index as usize] } else { 1 };
         // Without a branch: where a packet comes from is hardly predictable.

@@ -189,7 +189,7 @@ impl<M: Machine> Partition<M> {
             let class = core.model.flows.class_of_queue(to.vc());
             hosts.entered((host, class), core.now, &mut packet);
         }
-        if M::Egress::QUEUED && self.path.core.model.egress.nic.is_some() {
+        if self.path.has_host_links() {
             M::Egress::inject(&mut self.path, (packet, to));
             return;
         }

@@ -37,12 +37,6 @@ impl<M: Machine> Datapath<M> {
         control.release(core, (port, upstream), vc, request.size);
         Room::Enough
     }
-
-    /// Are hosts' injection queues behind a link, and not the buffers of the router?
-    #[inline]
-    pub(crate) fn has_host_links(&self) -> bool {
-        M::Egress::QUEUED && self.core.model.egress.nic.is_some()
-    }
 }
 
 /// The cycle from which on a head may go on that has not arrived whole, if switches store and forward.

@@ -2,10 +2,8 @@
 //! tested beside its division (`support::attempt`) and its pinned outcome.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
-use deroute::ids::RouterId;
-use deroute::routing::{self, Fabric, Header, Hop, Plan, RouterView, Routing};
+use deroute::routing::{Header, Hop, RouterView, Routing};
 use deroute::spec::Spec;
 use deroute::{CheckpointError, Progress, RunError, RunOptions, Simulation};
 
@@ -219,15 +217,7 @@ impl Routing for Outside {
 #[test]
 fn what_cannot_be_kept_is_said() {
     let spec = support::dragonfly(1, 2, 1);
-    let plan = |fabric: &Fabric| {
-        let Plan { agent, vcs } = routing::build(&spec.routing, fabric)?;
-        let agent = Arc::new(agent);
-        let outside = move |first: RouterId, count: u32| -> Box<dyn Routing> {
-            Box::new(Outside(agent(first, count)))
-        };
-        Ok(Plan { agent: Box::new(outside), vcs })
-    };
-    let simulation = Simulation::build_with(&spec, &plan).unwrap();
+    let simulation = support::wrapped(&spec, Outside);
     let mut said = None;
     let outcome = simulation.run(&RunOptions::default(), &mut |progress| {
         said = progress.checkpoint().err();

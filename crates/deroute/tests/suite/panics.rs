@@ -1,14 +1,12 @@
 //! What somebody else's routing does wrong.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use deroute::ids::RouterId;
-use deroute::routing::{self, Fabric, Header, Hop, Plan, RouterView, Routing};
-use deroute::{RunOptions, Simulation};
+use deroute::RunOptions;
+use deroute::routing::{Header, Hop, RouterView, Routing};
 
 use crate::support;
 
@@ -26,16 +24,8 @@ impl Routing for Panics {
 #[test]
 fn panics_end_the_run() {
     let spec = support::dragonfly(1, 2, 1);
-    let plan = |fabric: &Fabric| {
-        let Plan { agent, vcs } = routing::build(&spec.routing, fabric)?;
-        let agent = Arc::new(agent);
-        let panics = move |first: RouterId, count: u32| -> Box<dyn Routing> {
-            Box::new(Panics(agent(first, count)))
-        };
-        Ok(Plan { agent: Box::new(panics), vcs })
-    };
     for threads in [1, 2, 3] {
-        let simulation = Simulation::build_with(&spec, &plan).unwrap();
+        let simulation = support::wrapped(&spec, Panics);
         let (ended, ends) = channel();
         thread::spawn(move || {
             let options = RunOptions { threads, partitions: Some(5), ..RunOptions::default() };

@@ -532,7 +532,7 @@ impl Islip {
     }
 
     /// Heads move into registers that have not been looked at, or for whose output credits have come.
-    #[cold]
+    #[inline(never)]
     fn fill_registers<M: Machine>(&mut self, path: &mut Datapath<M>) {
         for index in 0..self.credited.len() {
             let output = self.credited[index];

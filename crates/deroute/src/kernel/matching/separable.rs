@@ -81,7 +81,7 @@ impl Separable {
     }
 
     /// Heads of the ports that are looked at in this cycle move into registers.
-    #[cold]
+    #[inline(never)]
     fn fill_registers<M: Machine>(&mut self, path: &mut Datapath<M>) {
         let Self { schedulable, requests, .. } = self;
         for port in schedulable.iter() {

@@ -6,7 +6,9 @@ pub mod incast;
 
 use std::ops::ControlFlow;
 
+use deroute::ids::RouterId;
 use deroute::outcome::Outcome;
+use deroute::routing::{self, Fabric, Plan, Routing};
 use deroute::spec::{CrossbarSpec, DragonflySpec, Link, Sensing, SpareVcs, Spec, Topology};
 use deroute::{RunError, RunOptions, Simulation};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -24,6 +26,21 @@ pub fn value<T: serde::de::DeserializeOwned>(text: &str) -> T {
     }
     let line = format!("value = {text}");
     toml::from_str::<Line<T>>(&line).unwrap_or_else(|error| panic!("{error}\n{line}")).value
+}
+
+/// The spec with a routing around each agent of its own.
+pub fn wrapped<R: Routing + 'static>(
+    spec: &Spec,
+    wrap: impl Fn(Box<dyn Routing>) -> R + Send + Sync + Copy + 'static,
+) -> Simulation {
+    let plan = |fabric: &Fabric| {
+        let Plan { agent, vcs } = routing::build(&spec.routing, fabric)?;
+        let around = move |first: RouterId, count: u32| -> Box<dyn Routing> {
+            Box::new(wrap(agent(first, count)))
+        };
+        Ok(Plan { agent: Box::new(around), vcs })
+    };
+    Simulation::build_with(spec, &plan).unwrap()
 }
 
 /// A spec as TOML, to reproduce a failure with.
