@@ -48,7 +48,7 @@ def run(text: str, name: str, copy: Path) -> dict[str, Any]:
     example = ["-p", "deroute", "--example", "point", "--", str(spec)]
     environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target")}
     done = subprocess.run(
-        [*command, *example], cwd=copy, env=environment, check=True, capture_output=True
+        [*command, *example], cwd=copy, env=environment, check=True, stdout=subprocess.PIPE
     )
     outcome: dict[str, Any] = json.loads(done.stdout)
     if outcome["verdict"]["state"] != "steady":

@@ -34,7 +34,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Crossbar, Setting, SwitchPlan};
-use crate::spec::{Allocator, Quantity, Routed, SpecError};
+use crate::spec::{Allocator, Quantity, SpecError};
 
 /// Parameters of a combined input-output-queued switch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -67,13 +67,9 @@ pub fn plan(spec: &CombinedQueuedSpec, setting: &Setting) -> Result<SwitchPlan, 
         let message = format!("{} phits a cycle is out of range", spec.speedup);
         return Err(SpecError::new(setting.at("speedup"), message).choices(["1 to 64"]));
     }
+    let matching = setting.allocator(&spec.allocator)?;
     Ok(SwitchPlan {
-        pipeline,
-        crossbar: Crossbar::Speed(spec.speedup.into()),
         output_buffer: setting.output_buffer(&spec.output_buffer)?,
-        matching: setting.allocator(&spec.allocator)?,
-        routed: Routed::Head,
-        holds_input: false,
-        registers: false,
+        ..SwitchPlan::new(pipeline, Crossbar::Speed(spec.speedup.into()), matching)
     })
 }

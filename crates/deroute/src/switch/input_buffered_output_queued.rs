@@ -30,7 +30,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Crossbar, Setting, SwitchPlan};
-use crate::spec::{Allocator, Quantity, Routed, SpecError};
+use crate::spec::{Allocator, Quantity, SpecError};
 
 /// Parameters of an input-buffered output-queued switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -61,13 +61,9 @@ pub fn plan(
             );
         }
     };
+    let matching = setting.allocator(&Allocator::default())?;
     Ok(SwitchPlan {
-        pipeline: setting.pipeline(&spec.pipeline)?,
-        crossbar,
-        output_buffer: u32::MAX,
-        matching: setting.allocator(&Allocator::default())?,
-        routed: Routed::Head,
         holds_input: true,
-        registers: false,
+        ..SwitchPlan::new(setting.pipeline(&spec.pipeline)?, crossbar, matching)
     })
 }

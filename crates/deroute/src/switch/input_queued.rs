@@ -70,13 +70,10 @@ pub fn plan(spec: &InputQueuedSpec, setting: &Setting) -> Result<SwitchPlan, Spe
         let choices = ["false", "true with routed = \"arrival\""];
         return Err(SpecError::new(setting.at("registers"), message).choices(choices));
     }
+    let matching = setting.allocator(&spec.allocator)?;
     Ok(SwitchPlan {
-        pipeline: setting.pipeline(&spec.pipeline)?,
-        crossbar: Crossbar::Speed(1),
-        output_buffer: u32::MAX,
-        matching: setting.allocator(&spec.allocator)?,
         routed: spec.routed,
-        holds_input: false,
         registers: spec.registers,
+        ..SwitchPlan::new(setting.pipeline(&spec.pipeline)?, Crossbar::Speed(1), matching)
     })
 }

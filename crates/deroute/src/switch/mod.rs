@@ -37,6 +37,20 @@ pub struct SwitchPlan {
 }
 
 impl SwitchPlan {
+    /// Output buffers without a limit, packets routed at the head of their VC, memory free again after the crossbar, no
+    /// registers: a switch says what it does otherwise.
+    pub fn new(pipeline: Cycle, crossbar: Crossbar, matching: Matching) -> Self {
+        Self {
+            pipeline,
+            crossbar,
+            output_buffer: u32::MAX,
+            matching,
+            routed: Routed::Head,
+            holds_input: false,
+            registers: false,
+        }
+    }
+
     /// May more wait for the link of a host, behind the crossbar, than is as good as delivered?
     pub(crate) fn holds_ends(&self) -> bool {
         self.crossbar != Crossbar::Speed(1) && self.output_buffer > 1 << 20

@@ -32,7 +32,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Crossbar, Setting, SwitchPlan};
-use crate::spec::{Allocator, Quantity, Routed, SpecError};
+use crate::spec::{Allocator, Quantity, SpecError};
 
 /// Parameters of an output-queued switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -51,13 +51,9 @@ pub struct OutputQueuedSpec {
 /// Values out of range, and an output buffer that cannot hold the largest packet.
 pub fn plan(spec: &OutputQueuedSpec, setting: &Setting) -> Result<SwitchPlan, SpecError> {
     let limit = spec.output_buffer.as_ref().map(|buffer| setting.output_buffer(buffer));
+    let matching = setting.allocator(&Allocator::default())?;
     Ok(SwitchPlan {
-        pipeline: setting.pipeline(&spec.pipeline)?,
-        crossbar: Crossbar::Ideal,
         output_buffer: limit.unwrap_or(Ok(u32::MAX))?,
-        matching: setting.allocator(&Allocator::default())?,
-        routed: Routed::Head,
-        holds_input: false,
-        registers: false,
+        ..SwitchPlan::new(setting.pipeline(&spec.pipeline)?, Crossbar::Ideal, matching)
     })
 }

@@ -66,13 +66,10 @@ pub fn plan(spec: &VirtualOutputQueuedSpec, setting: &Setting) -> Result<SwitchP
         return Err(SpecError::new(&setting.path, message).choices(choices));
     }
     let iterations = setting.iterations("iterations", spec.iterations)?;
+    let matching = Matching::Islip { iterations };
     Ok(SwitchPlan {
-        pipeline: setting.pipeline(&spec.pipeline)?,
-        crossbar: Crossbar::Speed(1),
-        output_buffer: u32::MAX,
-        matching: Matching::Islip { iterations },
         routed: Routed::Arrival,
-        holds_input: false,
         registers: spec.registers,
+        ..SwitchPlan::new(setting.pipeline(&spec.pipeline)?, Crossbar::Speed(1), matching)
     })
 }
