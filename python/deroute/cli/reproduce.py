@@ -74,7 +74,10 @@ def reproduce(
     ] = None,
     item: Annotated[
         str | None,
-        typer.Argument(metavar="ITEM", help="One item only, such as 3.2-bounds, or figure 5-7."),
+        typer.Argument(
+            metavar="ITEM",
+            help="One item only, such as 3.2-bounds, figure 5-7, or the claim thesis-6.3.3-un.",
+        ),
     ] = None,
     *,
     chapter: Annotated[str, typer.Option(help="Chapters, as in 2,3; default: all.")] = "",
@@ -109,6 +112,7 @@ def reproduce(
     - `deroute reproduce thesis 6.3-policies --scale claims`
     - `deroute reproduce thesis 6.3-policies --scale paper`
     - `deroute reproduce thesis 5-7`
+    - `deroute reproduce thesis thesis-6.3.3-un`
     - `deroute reproduce thesis --scale paper --plan`
     - `deroute reproduce fat-tree table-3 --scale paper --executor dask --address tcp://head:8786`
     - `deroute reproduce --status --report claims.html`
@@ -149,11 +153,12 @@ def _run_items(
 ) -> list[ItemReport]:
     """Run and judge the items, one after the other."""
     console, reports = app.out(), list[ItemReport]()
+    whole = {item.name: item for item in paper.items}
     for each in items:
         reports.append(papers.reproduce_item(paper, each, scale, run, BuiltEngine))
         with blaming("--dir", where):
             reports[-1].figures.extend(_draw(each, where, run.keywords["formats"]))
-            status.keep(where, scale, reports[-1])
+            status.keep(where, scale, reports[-1], whole[each.name])
         print_item(console, reports[-1])
     return reports
 

@@ -10,7 +10,7 @@ import inspect
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,8 @@ _CLAIM_KEYS = {
     "evidence",
     "scope",
 }
+# What an experiment takes over from the one that it is `like`, unless it says otherwise.
+_SETTINGS = ("reference", "base", "set", "unset")
 _BOUND_KEYS = ("equals", "at_least", "at_most")
 _FIGURE = re.compile(r"fig(ure|\.)?\s*", re.IGNORECASE)
 
@@ -126,6 +128,16 @@ class Item:
         named = {name for claim in self.claims for name in claim.looks_at}
         return named | {table.of for table in self.tables}
 
+    def only(self, claim: Claim) -> Item:
+        """The item with one of its claims, and no more than this one looks at."""
+        return replace(
+            self,
+            experiments=tuple(each for each in self.experiments if each["name"] in claim.looks_at),
+            claims=(claim,),
+            drawings=(),
+            tables=tuple(table for table in self.tables if table.of in claim.looks_at),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Paper:
@@ -154,8 +166,14 @@ class Paper:
         return str(self.scales[scale].get("runs", scale))
 
     def select(self, item: str | None, chapters: Sequence[int]) -> list[Item]:
-        """Items of these chapters (all if none is named), or those with this name or figure."""
+        """Items of these chapters (all if none is named), or those with this name or figure.
+
+        The ID of a claim selects its item with this claim alone.
+        """
         if item is not None:
+            claims = ((each, claim) for each in self.items for claim in each.claims)
+            if alone := [each.only(claim) for each, claim in claims if claim.id == item]:
+                return alone
             number = _FIGURE.sub("", item, count=1)
             found = [each for each in self.items if item == each.name or number in each.figures]
             if not found:
@@ -164,6 +182,7 @@ class Paper:
                 raise PaperError(
                     f"{self.name} has no item {item!r}; choose from: {names}"
                     + (f"; or a figure: {numbers}" if numbers else "")
+                    + "; or the ID of a claim, which `deroute reproduce --status` lists"
                 )
             return found
         present = sorted({each.chapter for each in self.items})
@@ -237,13 +256,27 @@ def _read_item(path: Path) -> Item:
             chapter=int(data["chapter"]),
             title=data["title"],
             figures=_figures(path, data.get("figures", [])),
-            experiments=tuple(data.get("experiment", ())),
+            experiments=_read_experiments(path, data.get("experiment", [])),
             claims=tuple(_read_claim(path, each) for each in data.get("claim", ())),
             drawings=tuple(_read_drawing(path, each) for each in data.get("drawing", ())),
             tables=tuple(_read_table(path, each, data) for each in data.get("table", ())),
         )
     except KeyError as error:
         raise PaperError(f"{path}: {error.args[0]!r} is missing") from error
+
+
+def _read_experiments(path: Path, tables: list[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """The tables of experiments, with the settings of those that they are like."""
+    models = {each["name"]: each for each in tables if "like" not in each}
+    read = []
+    for table in tables:
+        own = dict(table)
+        model = own.pop("like", own["name"])
+        if model not in models:
+            where = f"{path}: experiment {own['name']!r}"
+            raise PaperError(f"{where}: like {model!r}; choose from: {', '.join(models)}")
+        read.append({key: models[model][key] for key in _SETTINGS if key in models[model]} | own)
+    return tuple(read)
 
 
 def _figures(path: Path, numbers: Any) -> tuple[str, ...]:

@@ -24,20 +24,28 @@ _LISTS = ("measured", "evidence")
 _KEPT = ("verdict", "reason", "explained", "engine", "day", *_LISTS)
 
 
-def keep(directory: Path, scale: str, report: ItemReport) -> None:
-    """Keep the verdicts on the claims of an item in the result directory of its paper."""
-    claims = {
+def keep(directory: Path, scale: str, report: ItemReport, item: Item) -> None:
+    """Keep the verdicts on the claims of an item in the result directory of its paper.
+
+    Those on other claims of the whole `item` stay, if the report is on some of them alone.
+    """
+    file = _file(directory, item, scale)
+    judged = {judgement.claim.id for judgement in report.judgements}
+    others = {claim.id for claim in item.claims} - judged
+    known = {name: entry for name, entry in _read(file).items() if name in others} if others else {}
+    claims = known | {
         judgement.claim.id: {name: getattr(judgement, name) for name in _KEPT}
         | {"checks": _checks(judgement.claim)}
         for judgement in report.judgements
     }
-    file = _file(directory, report.item, scale)
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_suffix(".part")
     part.write_text(json.dumps(claims, indent=1, ensure_ascii=False), encoding="utf-8")
     part.replace(file)
     if report.tables:
-        cells.keep(_file(directory, report.item, f"cells.{scale}"), report.tables)
+        file = _file(directory, item, f"cells.{scale}")
+        left = [table for table in item.tables if table not in report.item.tables]
+        cells.keep(file, [*report.tables, *cells.kept(left, scale, _read(file) if left else {})])
 
 
 def kept(
