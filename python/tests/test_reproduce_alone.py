@@ -1,0 +1,77 @@
+"""A claim measured alone, and experiments with the settings of others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deroute.reproduce import PaperError, read_paper
+from deroute.reproduce.experiments import documents
+from test_reproduce_command import call, write
+
+BESIDE = """
+[[experiment]]
+name = "beside"
+axes = { load = [0.1] }
+[[claim]]
+id = "beside"
+source = "section 3.2.2"
+statement = "It keeps up."
+[[claim.check]]
+measure = "accepted"
+of = "beside"
+where = { load = 0.1 }
+at_least = 0.09
+"""
+
+
+def test_a_claim_is_measured_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what it looks at is run, and the verdicts on other claims of its item stay."""
+    monkeypatch.chdir(tmp_path)
+    item = write("0.1") / "3.2-bound.toml"
+    item.write_text(item.read_text() + BESIDE)
+    assert "1 claims: 1 reproduced" in call("small", "an-eighth")
+    results = Path("runs") / "reproduce" / "small" / "quick"
+    assert (results / "3.2-bound.bound").exists()
+    assert not (results / "3.2-bound.beside").exists()
+    file = results / "verdicts" / "3.2-bound.quick.json"
+    assert set(json.loads(file.read_text())) == {"an-eighth"}
+    call("small", "beside")
+    assert set(json.loads(file.read_text())) == {"an-eighth", "beside"}
+    # A verdict on a claim that the item has no more goes when others are written.
+    item.write_text(item.read_text().replace('"an-eighth"', '"a-tenth"'))
+    call("small", "beside")
+    assert set(json.loads(file.read_text())) == {"beside"}
+    assert "hosts" in call("--status", "small", "hosts")
+    assert "or the ID of a claim" in call("small", "an-eight", code=2)
+
+
+def test_an_experiment_is_like_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has its settings, and none of its axes and figures; what it says itself comes first."""
+    monkeypatch.chdir(tmp_path)
+    folder = write("0.1")
+    item = folder / "3.2-bound.toml"
+    short = 'set = { "traffic.packet_size" = 5, "network.nic.injection_queue" = "63 KB" }'
+    lines = item.read_text().replace('name = "bound"\n', f'name = "bound"\n{short}\n')
+    more = '[[experiment]]\nname = "more"\nlike = "bound"\naxes = { load = [0.1] }\n'
+    item.write_text(lines + more)
+
+    def more_of_it() -> dict[str, Any]:
+        paper = read_paper(folder)
+        return documents(paper, paper.items[0], "quick")["more"]
+
+    found = more_of_it()
+    assert found["base"]["traffic"]["packet_size"] == 5
+    assert found["base"]["network"]["nic"]["injection_queue"] == "63 KB"
+    assert found["axis"][0]["values"] == [0.1]
+    assert found["figure"] == []
+    item.write_text(lines + more + 'set = { "traffic.packet_size" = 7 }\n')
+    found = more_of_it()
+    assert found["base"]["traffic"]["packet_size"] == 7
+    assert found["base"]["network"]["nic"]["injection_queue"] == "126 KB"
+    item.write_text(lines + more.replace('like = "bound"', 'like = "more"'))
+    with pytest.raises(PaperError, match="experiment 'more': like 'more'; choose from: bound"):
+        more_of_it()
