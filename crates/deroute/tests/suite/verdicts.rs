@@ -186,7 +186,7 @@ fn precise(spec: &mut Spec, most: u64, seed: u64) -> Outcome {
     outcome
 }
 
-/// Runs that end when enough is known are short, without bias, and as exact as was asked. `tools/stopping.py` measures
+/// Runs that end when enough is known are short, without bias, as exact as was asked, and their intervals cover. `tools/stopping.py` measures
 /// more.
 #[test]
 fn runs_stop_when_enough_is_known() {
@@ -201,6 +201,10 @@ fn runs_stop_when_enough_is_known() {
         assert!(bias.abs() < 0.005, "{load}: {bias}");
         let within = errors.iter().filter(|error| error.abs() < 0.01).count();
         assert!(within >= 36, "{load}: {errors:?}");
+        let covers =
+            |o: &&Outcome| (o.latency.mean - truth.mean).abs() <= o.latency.ci95.hypot(truth.ci95);
+        let covered = found.iter().filter(covers).count();
+        assert!(covered >= 36, "{load}: {covered} of 40 intervals");
         let cycles = found.iter().map(|o| o.work.cycles as f64).sum::<f64>() / 40.0;
         assert!(cycles < longest, "{load}: {cycles}");
         for outcome in &found {

@@ -15,7 +15,7 @@ mod vcs;
 mod zero_load;
 
 use deroute::outcome::{Outcome, State};
-use deroute::spec::{Spec, Topology, Warmup};
+use deroute::spec::{Sensing, Spec, Topology, Warmup};
 use deroute::{Progress, RunOptions, Simulation};
 
 use crate::support::catalogue::{
@@ -44,8 +44,26 @@ fn catalogue() -> Vec<Spec> {
         spec.traffic.pattern = value(PLAIN_PATTERNS[s % PLAIN_PATTERNS.len()]);
         specs.push(dress(spec, s));
     }
+    for (s, switch) in REGISTERS.into_iter().enumerate() {
+        for (d, dragonfly) in DRAGONFLIES.into_iter().enumerate() {
+            let mut spec = network(dragonfly, 0, ONCE[(s + d) % 4], PATTERNS[(s + d) % 8], s + d);
+            spec.network.switch = value(switch);
+            spec.network.sensing = [Sensing::Both, Sensing::Sent][d % 2];
+            specs.push(spec);
+        }
+    }
     specs
 }
+
+/// Switches with registers before the crossbar, and routings that decide once, as heads there are on their way.
+const REGISTERS: [&str; 3] = [
+    "{ input_queued = { routed = 'arrival', registers = true } }",
+    "{ input_queued = { pipeline = 2, routed = 'arrival', registers = true, \
+       allocator = { arbiter = 'age', iterations = 3 } } }",
+    "{ virtual_output_queued = { pipeline = 3, iterations = 2, registers = true } }",
+];
+const ONCE: [&str; 4] =
+    ["{ minimal = {} }", "{ valiant = {} }", "{ ugal = {} }", "{ piggyback = {} }"];
 
 fn network(dragonfly: &str, switch: usize, routing: &str, pattern: &str, turn: usize) -> Spec {
     let mut spec = support::dragonfly(1, 2, 1);

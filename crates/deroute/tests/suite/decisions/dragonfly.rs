@@ -2,7 +2,7 @@
 
 use deroute::ids::{PortId, RouterId};
 use deroute::rng::Stream;
-use deroute::routing::{Header, Hop, ValiantPhase};
+use deroute::routing::{Header, Hop, Queues, ValiantPhase};
 
 use super::{Chosen, Head, Network, dice};
 use crate::support::{self, value};
@@ -157,6 +157,42 @@ fn ugal_compares_queues_times_hops() {
 #[test]
 fn ugal_that_counts_global_hops_alone_doubles_one_queue() {
     inequality("simple", |_| (1, 2));
+}
+
+/// UGAL-G knows the queues of all routers of its group: `Q` is that of the global link through which a path leaves the
+/// group, whichever router has it, and that of the first hop where it stays inside.
+#[test]
+fn ugal_that_knows_its_group_compares_global_links() {
+    let mut dice = dice();
+    // Decisions by whether the minimal path leaves the group by a link of another router.
+    let mut seen = [[0; 2]; 2];
+    for t in [-45, 0, 7] {
+        let keys = format!("queue = 'port', threshold = {t}, information = 'global'");
+        let mut fly = Dragonfly::new((1, 4, 2), &format!("{{ ugal = {{ {keys} }} }}"));
+        let routers = fly.network.topology.routers();
+        for _ in 0..500 {
+            let (from, to) = ends(&mut dice, routers);
+            let Some(mut choice) = fly.draw(from, to, &mut dice) else { continue };
+            let group: Vec<RouterId> = fly.routers_of_group(from).collect();
+            let queues: Vec<Chosen> =
+                group.iter().map(|router| fly.queues(*router, &[], &mut dice)).collect();
+            for (router, queues) in group.iter().zip(&queues) {
+                fly.network.agent.queues_changed(*router, queues, &mut Vec::new());
+            }
+            let at = |router: RouterId| &queues[(router.0 - group[0].0) as usize];
+            let length = |way: Way| {
+                let (router, port) = way.leaves.unwrap_or((from, way.first));
+                i64::from(at(router).port(port))
+            };
+            let (min, vlb) = (length(choice.minimal), length(choice.detour));
+            let expected = min * choice.minimal.hops <= vlb * choice.detour_hops + t;
+            let elsewhere = choice.minimal.leaves.is_some_and(|(router, _)| router != from);
+            let place = format!("T = {t}, {min} * {} and {vlb}", choice.minimal.hops);
+            assert_eq!(fly.goes_minimally(&mut choice, at(from)), expected, "{place}");
+            seen[usize::from(elsewhere)][usize::from(expected)] += 1;
+        }
+    }
+    assert!(seen.as_flattened().iter().all(|decisions| *decisions > 10), "{seen:?}");
 }
 
 /// Equation 2-2 for one of the queues of a router's global links: `Q > F * mean of the others + T`, `F` in percent.
