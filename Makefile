@@ -13,7 +13,7 @@ RUST := Cargo.toml Cargo.lock $(SOURCES) $(shell find crates -name Cargo.toml)
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check lint lint-rust lint-python test-rust test-python test-walkthrough test-openflow test-openflow-large test-tables-large test-goal-large test-slurm dist docs bench bench-python stopping interruptions generate generated lock clean
+.PHONY: help demo build test check lint lint-rust lint-python test-rust test-python test-walkthrough test-openflow test-openflow-large test-tables-large test-goal-large test-slurm dist docs bench bench-python stopping sources interruptions generate generated lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -95,6 +95,9 @@ bench-python: $(VENV)/developed ## Measure what a hop costs with a routing in Py
 stopping: $(VENV)/built ## Measure bias, coverage and labels of runs that end when enough is known (an hour or two)
 	$(BIN)/python tools/stopping.py
 	$(BIN)/python tools/knees.py
+
+sources: $(VENV)/built ## Measure what other sources of hot spots do to table 2 of the fat-tree paper (half an hour)
+	$(BIN)/python tools/sources.py
 
 generate: $(VENV)/built ## Write the files that are generated from the code
 	$(BIN)/python tools/generate.py
