@@ -45,6 +45,13 @@ _SCALE = "quick"
 # Where papers are looked for: here, then among those that come with the lab.
 _ROOTS = (Path("reproduce"), PAPERS)
 
+ItemName = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="ITEM",
+        help="One item only, such as 3.2-bounds, figure 5-7, or the claim thesis-6.3.3-un.",
+    ),
+]
 Status = Annotated[
     bool,
     typer.Option("--status", help="Run nothing: list every claim, of all papers or of one."),
@@ -72,13 +79,7 @@ def reproduce(
     paper: Annotated[
         str | None, typer.Argument(metavar="PAPER", help="Name or folder of the paper.")
     ] = None,
-    item: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="ITEM",
-            help="One item only, such as 3.2-bounds, figure 5-7, or the claim thesis-6.3.3-un.",
-        ),
-    ] = None,
+    item: ItemName = None,
     *,
     chapter: Annotated[str, typer.Option(help="Chapters, as in 2,3; default: all.")] = "",
     scale: Annotated[
