@@ -63,7 +63,8 @@ def sources(traffic: str, reading: str, draw: int) -> list[tuple[int, list[int]]
 def table() -> tuple[Paper, Item]:
     """The paper, and its table 2."""
     paper = read_paper(Path(__file__).parents[1] / "reproduce" / "fat-tree")
-    return paper, next(item for item in paper.items if item.name == "table-2")
+    [item] = paper.select("table-2", [])
+    return paper, item
 
 
 @cache

@@ -35,7 +35,7 @@ _CLAIM_KEYS = {
     "scope",
 }
 # What an experiment takes over from the one that it is `like`, unless it says otherwise.
-_SETTINGS = ("reference", "base", "set", "unset")
+_SETTINGS = ("base", "set", "unset")
 _BOUND_KEYS = ("equals", "at_least", "at_most")
 _FIGURE = re.compile(r"fig(ure|\.)?\s*", re.IGNORECASE)
 
