@@ -175,6 +175,12 @@ class Store:
             rows = self._connection.execute("SELECT key FROM points WHERE engine = ?", (engine,))
             return {key for (key,) in rows}
 
+    def seconds(self, engine: str) -> dict[str, float]:
+        """Wall time in s of the points that this version of the engine has finished, by key."""
+        with explained(self.file):
+            query = "SELECT key, seconds FROM points WHERE engine = ?"
+            return dict(self._connection.execute(query, (engine,)))
+
     def put(self, point: Stored, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Keep a finished point; durable on return. One that is there already stays."""
         packed = io.BytesIO()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 from deroute import _engine
 from deroute.cli import app, execution
 from deroute.executors import Done, Event
+from deroute.store import FILE
 
 SMALL = """
 title = "A small network"
@@ -107,6 +109,13 @@ def call(*arguments: str, code: int = 0) -> str:
     return result.output
 
 
+def pretend_each_took(seconds: float) -> None:
+    """Say of every point under the present directory that it took so long."""
+    for store in Path("runs").glob(f"**/{FILE}"):
+        with closing(sqlite3.connect(store)) as database, database:
+            database.execute("UPDATE points SET seconds = ?", (seconds,))
+
+
 def test_a_plan_says_what_it_takes_and_runs_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,12 +126,14 @@ def test_a_plan_says_what_it_takes_and_runs_nothing(
         lines = call("small", "--scale", "quick", "--plan").splitlines()
         return next(line for line in lines if line.startswith(" all")).split()[1:]
 
-    points, left, cycles, hours, *_ = row()
-    assert (points, left, cycles) == ("2", "2", "0.012")
+    points, left, cycles, hours, took, *_ = row()
+    assert (points, left, cycles, took) == ("2", "2", "0.012", "0.000")
     assert 0 <= float(hours) < 0.1
     assert not (tmp_path / "runs").exists()
     call("small", "--scale", "quick", code=0)
     assert row()[:4] == ["2", "0", "0.000", "0.000"]
+    pretend_each_took(450)
+    assert row()[:5] == ["2", "0", "0.000", "0.000", "0.250"]
 
 
 def test_a_plan_says_how_far_it_is_where_there_is_no_terminal(
@@ -356,14 +367,16 @@ def test_what_experiments_have_in_common_is_simulated_once(
     more = second.replace('"bound"', '"more"').replace("0.05, 0.4", "0.1, 0.4")
     item.write_text(item.read_text().replace("[[claim]]", f"{more}[[claim]]", 1))
 
-    def left() -> list[str]:
+    def column(number: int) -> list[str]:
         lines = [line.split() for line in call("small", "3.2-bound", "--plan").splitlines()]
-        return [line[2] for line in lines if line and line[0] in ("3.2-bound.more", "all")]
+        return [line[number] for line in lines if line and line[0] in ("3.2-bound.more", "all")]
 
-    assert left() == ["1", "3"]
+    assert column(2) == ["1", "3"]
     output = call("small", "3.2-bound", "--jobs", "1")
     assert "3.2-bound.more: 1 of 2 points are those of 3.2-bound.bound" in output
-    assert left() == ["0", "0"]
+    assert column(2) == ["0", "0"]
+    pretend_each_took(3600)
+    assert column(5) == ["1.000", "3.000"]
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ from typing import Any
 
 from rich.table import Table
 
-from deroute import cost, plan, runner
+from deroute import _engine, cost, plan, runner
 from deroute.experiment import Experiment
 from deroute.machine import cores
 from deroute.reproduce import sharing
+from deroute.store import FILE, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class Budget:
     cycles: float
     #: Seconds of one core for them.
     cpu_seconds: float
+    #: Wall time of those that it has finished, in seconds, one after the other.
+    spent_seconds: float
     #: Bytes of the largest point, beyond saturation and with every queue full (or without limit).
     saturated_bytes: int
     worst_bytes: int | None
@@ -36,10 +39,12 @@ def budget(document: Mapping[str, Any], directory: Path, counted: set[str]) -> B
     """Check an experiment of a paper, and try a few of the points that are left for a second.
 
     Those that other experiments have finished are not left, nor are those that have been counted
-    before; the others are `counted`, too, then.
+    before, finished or not; the others are `counted`, too, then.
     """
     checked = plan.check_experiment(Experiment.from_document(document))
     own = directory / checked.experiment.name
+    spent = {key: time for key, time in _spent(checked, own).items() if key not in counted}
+    counted.update(spent)
     left = [each for each in runner.unfinished(checked.runs, own) if each.key not in counted]
     elsewhere = sharing.finished({point.key for point in left}, own)
     left = [point for point in left if point.key not in elsewhere]
@@ -51,16 +56,27 @@ def budget(document: Mapping[str, Any], directory: Path, counted: set[str]) -> B
         left=len(left),
         cycles=sum(cost.cycles(point.spec) for point in synthetic),
         cpu_seconds=cost.probe_seconds(left, checked.weights, cores())[0],
+        spent_seconds=sum(spent.values()),
         saturated_bytes=checked.footprint.saturated_bytes,
         worst_bytes=checked.footprint.worst_bytes,
     )
+
+
+def _spent(checked: plan.Checked, directory: Path) -> dict[str, float]:
+    """Wall time of the points that this version of the engine has finished, by key."""
+    if not (directory / FILE).exists():
+        return {}
+    with Store.open(directory) as store:
+        known = store.seconds(_engine.VERSION)
+    return {point.key: known[point.key] for point in checked.runs if point.key in known}
 
 
 def table(budgets: list[Budget]) -> Table:
     """A row for each experiment, and their sum."""
     shown = Table(box=None, header_style="bold")
     shown.add_column("experiment", overflow="fold")
-    for name in ("points", "to run", "Mcycles", "CPU h", "about MB a point", "at most MB"):
+    head = ("points", "to run", "Mcycles", "CPU h", "took h", "about MB a point", "at most MB")
+    for name in head:
         shown.add_column(name, justify="right", no_wrap=True)
     whole = Budget(
         name="all",
@@ -68,6 +84,7 @@ def table(budgets: list[Budget]) -> Table:
         left=sum(each.left for each in budgets),
         cycles=sum(each.cycles for each in budgets),
         cpu_seconds=sum(each.cpu_seconds for each in budgets),
+        spent_seconds=sum(each.spent_seconds for each in budgets),
         saturated_bytes=max((each.saturated_bytes for each in budgets), default=0),
         worst_bytes=_worst(budgets),
     )
@@ -78,6 +95,7 @@ def table(budgets: list[Budget]) -> Table:
             f"{each.left:,}",
             f"{each.cycles / 1e6:,.3f}",
             f"{each.cpu_seconds / 3600:,.3f}",
+            f"{each.spent_seconds / 3600:,.3f}",
             f"{each.saturated_bytes / 1e6:,.0f}",
             "no limit" if each.worst_bytes is None else f"{each.worst_bytes / 1e6:,.0f}",
             style="bold" if each is whole else "",
