@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -143,32 +142,16 @@ def test_every_cell_is_a_line_of_its_own() -> None:
 
 def test_cells_are_kept_until_the_table_has_other_columns(tmp_path: Path) -> None:
     file, mine = tmp_path / "item.cells.quick.json", cells(table(published=PUBLISHED), missing=1)
-    keep(file, [replace(mine, note="By [hand].")])
+    keep(file, [mine])
     text = file.read_text(encoding="utf-8")
     assert '"a": [ null, 20, 30, 40 ]' in text
     [again] = kept([mine.table], "quick", json.loads(text))
-    assert (again.engine, again.day, again.note) == ("1.2.3", "2026-01-02", "By [hand].")
+    assert (again.engine, again.day) == ("1.2.3", "2026-01-02")
     np.testing.assert_allclose(again.measured, mine.measured, atol=0.005)
     other = Table.read(
         {"title": "T", "of": "cells", "rows": "routing", "columns": ["traffic", "scheme"]}, AXES
     )
     assert list(kept([other], "quick", json.loads(text))) == []
-
-
-def test_rows_that_were_measured_again_say_when(tmp_path: Path) -> None:
-    file, mine = tmp_path / "item.cells.quick.json", cells(table(published=PUBLISHED), missing=1)
-    later = ("1.3.0", "2026-02-03")
-    keep(file, [replace(mine, again={"b": later, "c": later})])
-    [again] = kept([mine.table], "quick", json.loads(file.read_text(encoding="utf-8")))
-    assert again.line().endswith(
-        "by Deroute 1.2.3, scale quick, 2026-01-02; b, c by 1.3.0, 2026-02-03"
-    )
-    dates = {line.split(",")[2]: line[-16:] for line in listing([again]).splitlines()[1:]}
-    assert dates == {
-        "a": "1.2.3,2026-01-02",
-        "b": "1.3.0,2026-02-03",
-        "c": "1.3.0,2026-02-03",
-    }
 
 
 def test_the_cells_of_the_fat_tree_paper_are_claims_one_by_one() -> None:

@@ -11,7 +11,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,10 +41,6 @@ class Cells:
     #: Version of the engine, and day (UTC) of the newest point.
     engine: str
     day: str
-    #: What has to be known of this measurement.
-    note: str = ""
-    #: Version and day of the rows that were measured again since.
-    again: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: Table, study: Study, scale: str) -> Cells:
@@ -59,8 +55,7 @@ class Cells:
         if list(data["columns"].items()) != columns or list(rows) != list(table.rows):
             return None
         measured = np.array([[np.nan if x is None else x for x in row] for row in rows.values()])
-        note, again = data.get("note", ""), data.get("again", {})
-        return cls(table, measured, scale, data["engine"], data["day"], note, again)
+        return cls(table, measured, scale, data["engine"], data["day"])
 
     def data(self) -> dict[str, Any]:
         """For a file."""
@@ -69,8 +64,6 @@ class Cells:
         return {
             "engine": self.engine,
             "day": self.day,
-            **({"note": self.note} if self.note else {}),
-            **({"again": dict(self.again)} if self.again else {}),
             "columns": {axis: list(labels) for axis, labels in self.table.columns.items()},
             "measured": dict(zip(self.table.rows, rows, strict=True)),
         }
@@ -118,18 +111,12 @@ class Cells:
     def line(self) -> str:
         """All that a list of claims says of the table."""
         said = f"measured by Deroute {self.engine}, scale {self.scale}, {self.day}"
-        for by in dict.fromkeys(map(tuple, self.again.values())):
-            rows = ", ".join(row for row, found in self.again.items() if tuple(found) == by)
-            said += f"; {rows} by {by[0]}, {by[1]}"
-        return "; ".join(
-            part for part in (f"{self.table.title}: {self.counts()}", said, self.note) if part
-        )
+        return f"{self.table.title}: {self.counts()}; {said}"
 
     def rows(self) -> Iterator[dict[str, str]]:
         """Every cell by itself."""
         table, off, near = self.table, self.difference(), self.within()
         for r, row in enumerate(table.rows):
-            engine, day = self.again.get(row, (self.engine, self.day))
             for c, labels in enumerate(table.labels()):
                 judged = not np.isnan(off[r, c] + table.within)
                 yield {
@@ -142,8 +129,8 @@ class Cells:
                     "difference": _number(off[r, c]),
                     "within": ("yes" if near[r, c] else "no") if judged else "",
                     "scale": self.scale,
-                    "engine": engine,
-                    "day": day,
+                    "engine": self.engine,
+                    "day": self.day,
                 }
 
 
