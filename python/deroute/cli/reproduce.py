@@ -71,7 +71,12 @@ Tables = Annotated[
     ),
 ]
 Plan = Annotated[
-    bool, typer.Option("--plan", help="Run nothing: points, cycles, CPU hours and memory.")
+    bool,
+    typer.Option(
+        "--plan",
+        help="Run nothing: points, cycles, CPU hours and memory, and what points that are done"
+        " took.",
+    ),
 ]
 
 
