@@ -39,12 +39,17 @@ def default_directory(experiment: Experiment) -> Path:
     return Path("runs") / experiment.name
 
 
+def finished(directory: Path) -> dict[str, float]:
+    """Keys of the points that this version of the engine has finished: wall time of each, in s."""
+    if not (directory / FILE).exists():
+        return {}
+    with Store.open(directory) as store:
+        return store.finished(_engine.VERSION)
+
+
 def unfinished(points: Sequence[Point], directory: Path) -> list[Point]:
     """Points that this version of the engine has not finished."""
-    if not (directory / FILE).exists():
-        return list(points)
-    with Store.open(directory) as store:
-        known = store.keys(_engine.VERSION)
+    known = finished(directory)
     return [point for point in points if point.key not in known]
 
 
@@ -66,7 +71,7 @@ def run_points(
         if experiment.path is not None:
             _copy(experiment.path, directory / COPY)
         # A run that has ended just now may have finished some of them.
-        known = store.keys(_engine.VERSION)
+        known = store.finished(_engine.VERSION)
         todo = [point for point in points if point.key not in known]
         report.kept += len(points) - len(todo)
         with closing(executor.run(todo)) as events:

@@ -169,14 +169,8 @@ class Store:
             row = self._connection.execute("SELECT document FROM experiment").fetchone()
             return None if row is None else str(json.loads(row[0])["name"])
 
-    def keys(self, engine: str) -> set[str]:
-        """Keys of the points that this version of the engine has finished."""
-        with explained(self.file):
-            rows = self._connection.execute("SELECT key FROM points WHERE engine = ?", (engine,))
-            return {key for (key,) in rows}
-
-    def seconds(self, engine: str) -> dict[str, float]:
-        """Wall time in s of the points that this version of the engine has finished, by key."""
+    def finished(self, engine: str) -> dict[str, float]:
+        """Keys of the points that this version of the engine has finished: wall time of each, s."""
         with explained(self.file):
             query = "SELECT key, seconds FROM points WHERE engine = ?"
             return dict(self._connection.execute(query, (engine,)))

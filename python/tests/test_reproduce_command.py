@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -377,6 +378,8 @@ def test_what_experiments_have_in_common_is_simulated_once(
     assert column(2) == ["0", "0"]
     pretend_each_took(3600)
     assert column(5) == ["1.000", "3.000"]
+    shutil.rmtree("runs/reproduce/small/quick/3.2-bound.bound")
+    assert (column(2), column(5)) == (["0", "1"], ["2.000", "2.000"])
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ ARRAYS = {"arrays.a": np.arange(6, dtype=np.uint32).reshape(2, 3), "series.b": n
 def test_what_is_put_is_there(tmp_path: Path) -> None:
     with Store.open(tmp_path / "new" / "dir", create=True) as store:
         store.put(POINT, ARRAYS)
-        assert store.keys("1.0") == {"key"}
-        assert store.keys("2.0") == set()
+        assert store.finished("1.0") == {"key": 0.5}
+        assert store.finished("2.0") == {}
     with Store.open(tmp_path / "new" / "dir") as store:
         assert store.points() == [POINT]
     arrays = read_arrays(store.file, "key", "1.0")
@@ -54,7 +54,7 @@ def test_a_store_is_read_while_a_run_writes(tmp_path: Path) -> None:
     with Store.open(tmp_path, create=True) as one:
         one.put(Stored("second", "1.0", "{}", "{}", 1.0), ARRAYS)
         with Store.open(tmp_path) as other:
-            assert one.keys("1.0") == other.keys("1.0") == {"key", "second"}
+            assert one.finished("1.0").keys() == other.finished("1.0").keys() == {"key", "second"}
     assert [file.name for file in tmp_path.iterdir()] == [FILE]
 
 

@@ -9,11 +9,10 @@ from typing import Any
 
 from rich.table import Table
 
-from deroute import _engine, cost, plan, runner
+from deroute import cost, plan, runner
 from deroute.experiment import Experiment
 from deroute.machine import cores
 from deroute.reproduce import sharing
-from deroute.store import FILE, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +42,12 @@ def budget(document: Mapping[str, Any], directory: Path, counted: set[str]) -> B
     """
     checked = plan.check_experiment(Experiment.from_document(document))
     own = directory / checked.experiment.name
-    spent = {key: time for key, time in _spent(checked, own).items() if key not in counted}
-    counted.update(spent)
-    left = [each for each in runner.unfinished(checked.runs, own) if each.key not in counted]
+    known = runner.finished(own)
+    new = [point for point in checked.runs if point.key not in counted]
+    left = [point for point in new if point.key not in known]
     elsewhere = sharing.finished({point.key for point in left}, own)
     left = [point for point in left if point.key not in elsewhere]
-    counted |= {point.key for point in left}
+    counted |= {point.key for point in new} - elsewhere.keys()
     synthetic = [point for point in left if "workload" not in point.spec]
     return Budget(
         name=checked.experiment.name,
@@ -56,19 +55,10 @@ def budget(document: Mapping[str, Any], directory: Path, counted: set[str]) -> B
         left=len(left),
         cycles=sum(cost.cycles(point.spec) for point in synthetic),
         cpu_seconds=cost.probe_seconds(left, checked.weights, cores())[0],
-        spent_seconds=sum(spent.values()),
+        spent_seconds=sum(known[point.key] for point in new if point.key in known),
         saturated_bytes=checked.footprint.saturated_bytes,
         worst_bytes=checked.footprint.worst_bytes,
     )
-
-
-def _spent(checked: plan.Checked, directory: Path) -> dict[str, float]:
-    """Wall time of the points that this version of the engine has finished, by key."""
-    if not (directory / FILE).exists():
-        return {}
-    with Store.open(directory) as store:
-        known = store.seconds(_engine.VERSION)
-    return {point.key: known[point.key] for point in checked.runs if point.key in known}
 
 
 def table(budgets: list[Budget]) -> Table:

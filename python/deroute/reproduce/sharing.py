@@ -44,7 +44,7 @@ def finished(keys: Collection[str], directory: Path) -> dict[str, Path]:
             break
         # One that is damaged is none of their business.
         with suppress(InputError), Store.open(beside) as store:
-            found |= dict.fromkeys(left & store.keys(_engine.VERSION), beside)
+            found |= dict.fromkeys(left & store.finished(_engine.VERSION).keys(), beside)
     return found
 
 
