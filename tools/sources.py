@@ -70,7 +70,7 @@ def table() -> tuple[Paper, Item]:
 @cache
 def published() -> dict[str, float]:
     """What the paper prints of the cells with hot spots at hosts, in percent."""
-    [known] = table()[1].tables
+    known = table()[1].tables[0]
     return {
         f"{label['scheme']} {label['traffic']} {routing}": float(known.published[row, column])
         for row, routing in enumerate(known.rows)

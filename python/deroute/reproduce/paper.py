@@ -259,7 +259,7 @@ def _read_item(path: Path) -> Item:
             experiments=_read_experiments(path, data.get("experiment", [])),
             claims=tuple(_read_claim(path, each) for each in data.get("claim", ())),
             drawings=tuple(_read_drawing(path, each) for each in data.get("drawing", ())),
-            tables=tuple(_read_table(path, each, data) for each in data.get("table", ())),
+            tables=_read_tables(path, data),
         )
     except KeyError as error:
         raise PaperError(f"{path}: {error.args[0]!r} is missing") from error
@@ -298,12 +298,18 @@ def _read_drawing(path: Path, data: dict[str, Any]) -> Drawing:
     return drawing
 
 
-def _read_table(path: Path, data: dict[str, Any], item: Mapping[str, Any]) -> Table:
+def _read_tables(path: Path, item: Mapping[str, Any]) -> tuple[Table, ...]:
+    """The published tables; one that is `like` another has its cells and what is said of them."""
     axes = {each["name"]: each["axes"] for each in item.get("experiment", ())}
-    try:
-        return Table.read(data, axes[data["of"]])
-    except (KeyError, ValueError) as error:
-        raise PaperError(f"{path}: table of {data.get('of')!r}: {error}") from error
+    models = {each["id"]: each for each in item.get("table", ()) if "id" in each}
+    read = []
+    for data in item.get("table", ()):
+        try:
+            own = models[data["like"]] | data if "like" in data else data
+            read.append(Table.read(own, axes[own["of"]]))
+        except (KeyError, ValueError) as error:
+            raise PaperError(f"{path}: table of {data.get('of')!r}: {error}") from error
+    return tuple(read)
 
 
 def _read_claim(path: Path, data: dict[str, Any]) -> Claim:
