@@ -158,7 +158,7 @@ def test_the_cells_of_the_fat_tree_paper_are_claims_one_by_one() -> None:
     paper = read_paper(ROOT / "reproduce" / "fat-tree")
     [item] = [each for each in paper.items if each.name == "table-2"]
     [found] = status.kept([item], [("paper", paper.folder)], "0")
-    [cells] = found.tables
+    cells, in_packets = found.tables
     rows = {row["cell"]: row for row in cells.rows()}
     assert len(rows) == 340
     assert {row["within"] for row in rows.values()} == {"yes", "no"}
@@ -168,6 +168,9 @@ def test_the_cells_of_the_fat_tree_paper_are_claims_one_by_one() -> None:
     assert (cell["routing"], cell["published"], cell["measured"]) == ("2TH-*S-K", "59", "15.09")
     assert (cell["difference"], cell["within"]) == ("-43.91", "no")
     assert cell["engine"] == "0.7.0"
+    # The same published cells beside another reading.
+    np.testing.assert_array_equal(in_packets.table.published, cells.table.published)
+    assert "published best among our first 3 in 17 of 20 columns" in in_packets.counts()
 
 
 def test_a_tolerance_needs_a_reason() -> None:
@@ -191,4 +194,7 @@ published = { a = [1, 2] }
 """
     (tmp_path / "item.toml").write_text(item)
     with pytest.raises(PaperError, match="table of 'cells'"):
+        read_paper(tmp_path)
+    (tmp_path / "item.toml").write_text(item.replace("published = { a = [1, 2] }", 'like = "u"'))
+    with pytest.raises(PaperError, match="table of 'cells': like 'u'; choose from: none"):
         read_paper(tmp_path)

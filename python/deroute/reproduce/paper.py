@@ -305,6 +305,9 @@ def _read_tables(path: Path, item: Mapping[str, Any]) -> tuple[Table, ...]:
     read = []
     for data in item.get("table", ()):
         try:
+            if "like" in data and data["like"] not in models:
+                choices = ", ".join(models) or "none"
+                raise ValueError(f"like {data['like']!r}; choose from: {choices}")
             own = models[data["like"]] | data if "like" in data else data
             read.append(Table.read(own, axes[own["of"]]))
         except (KeyError, ValueError) as error:
