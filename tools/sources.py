@@ -70,7 +70,7 @@ def table() -> tuple[Paper, Item]:
 @cache
 def published() -> dict[str, float]:
     """What the paper prints of the cells with hot spots at hosts, in percent."""
-    known = table()[1].tables[0]
+    known = next(each for each in table()[1].tables if each.of == "packets")
     return {
         f"{label['scheme']} {label['traffic']} {routing}": float(known.published[row, column])
         for row, routing in enumerate(known.rows)
@@ -81,21 +81,15 @@ def published() -> dict[str, float]:
 
 def spec(cell: str, reading: str, draw: int) -> dict[str, Any]:
     """The point of a cell, in packets, with these sources."""
-    document = documents(*table(), "paper")["cells"]
+    document = documents(*table(), "paper")["packets"]
     wanted = dict(zip(("scheme", "traffic", "routing"), cell.split(), strict=True))
     points = Experiment.from_document(document).points
     found = next(point.spec for point in points if wanted.items() <= point.labels.items())
-    found["units"] = {"cycle": "320 ns", "phit": "4 KB"}
-    network, traffic = found["network"], found["traffic"]
-    for place in (network["nic"], *network["links"].values()):
-        place["latency"] = 1
-    network["switch"]["input_queued"]["registers"] = True
-    traffic["packet_size"] = 1
-    traffic["hotspots"] = [
+    found["traffic"]["hotspots"] = [
         {"sources": {"hosts": hosts}, "destinations": {"any": [spot]}}
         for spot, hosts in sources(cell.split()[1], reading, draw)
     ]
-    return found | {"run": {"warmup": 3125, "measure": 313, "seed": 1}}
+    return found
 
 
 def measure(job: tuple[str, str, int]) -> float:

@@ -35,7 +35,7 @@ _CLAIM_KEYS = {
     "scope",
 }
 # What an experiment takes over from the one that it is `like`, unless it says otherwise.
-_SETTINGS = ("base", "set", "unset")
+_SETTINGS = ("axes", "base", "set", "unset")
 _BOUND_KEYS = ("equals", "at_least", "at_most")
 _FIGURE = re.compile(r"fig(ure|\.)?\s*", re.IGNORECASE)
 
@@ -251,15 +251,16 @@ def _load(path: Path) -> dict[str, Any]:
 def _read_item(path: Path) -> Item:
     data = _load(path)
     try:
+        experiments = _read_experiments(path, data.get("experiment", []))
         return Item(
             name=path.stem,
             chapter=int(data["chapter"]),
             title=data["title"],
             figures=_figures(path, data.get("figures", [])),
-            experiments=_read_experiments(path, data.get("experiment", [])),
+            experiments=experiments,
             claims=tuple(_read_claim(path, each) for each in data.get("claim", ())),
             drawings=tuple(_read_drawing(path, each) for each in data.get("drawing", ())),
-            tables=_read_tables(path, data),
+            tables=_read_tables(path, data.get("table", []), experiments),
         )
     except KeyError as error:
         raise PaperError(f"{path}: {error.args[0]!r} is missing") from error
@@ -298,20 +299,22 @@ def _read_drawing(path: Path, data: dict[str, Any]) -> Drawing:
     return drawing
 
 
-def _read_tables(path: Path, item: Mapping[str, Any]) -> tuple[Table, ...]:
+def _read_tables(
+    path: Path, tables: list[dict[str, Any]], experiments: Sequence[Mapping[str, Any]]
+) -> tuple[Table, ...]:
     """The published tables; one that is `like` another has its cells and what is said of them."""
-    axes = {each["name"]: each["axes"] for each in item.get("experiment", ())}
-    models = {each["id"]: each for each in item.get("table", ()) if "id" in each}
+    axes = {each["name"]: each["axes"] for each in experiments}
+    models = {each["id"]: each for each in tables if "id" in each and "like" not in each}
     read = []
-    for data in item.get("table", ()):
+    for table in tables:
         try:
-            if "like" in data and data["like"] not in models:
-                choices = ", ".join(models) or "none"
-                raise ValueError(f"like {data['like']!r}; choose from: {choices}")
-            own = models[data["like"]] | data if "like" in data else data
+            model = table.get("like")
+            if model is not None and model not in models:
+                raise ValueError(f"like {model!r}; choose from: {', '.join(models) or 'none'}")
+            own = models.get(model, {}) | table
             read.append(Table.read(own, axes[own["of"]]))
         except (KeyError, ValueError) as error:
-            raise PaperError(f"{path}: table of {data.get('of')!r}: {error}") from error
+            raise PaperError(f"{path}: table of {table.get('of')!r}: {error}") from error
     return tuple(read)
 
 
