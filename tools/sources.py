@@ -70,7 +70,7 @@ def table() -> tuple[Paper, Item]:
 @cache
 def published() -> dict[str, float]:
     """What the paper prints of the cells with hot spots at hosts, in percent."""
-    known = next(each for each in table()[1].tables if each.of == "packets")
+    known = next(each for each in table()[1].tables if each.of == "cells")
     return {
         f"{label['scheme']} {label['traffic']} {routing}": float(known.published[row, column])
         for row, routing in enumerate(known.rows)
@@ -81,7 +81,7 @@ def published() -> dict[str, float]:
 
 def spec(cell: str, reading: str, draw: int) -> dict[str, Any]:
     """The point of a cell, in packets, with these sources."""
-    document = documents(*table(), "paper")["packets"]
+    document = documents(*table(), "paper")["cells"]
     wanted = dict(zip(("scheme", "traffic", "routing"), cell.split(), strict=True))
     points = Experiment.from_document(document).points
     found = next(point.spec for point in points if wanted.items() <= point.labels.items())

@@ -100,14 +100,29 @@ def test_an_experiment_thins_out_a_scale_of_two_others(tmp_path: Path) -> None:
     assert both == ["MIN", "VLB lgl"]
 
 
-def test_a_scale_of_two_others_leaves_out_what_only_figures_show(tmp_path: Path) -> None:
+def test_a_scale_of_two_others_leaves_out_what_no_claim_looks_at(tmp_path: Path) -> None:
+    """Experiments that only figures show, or that measure a published table in another reading."""
     (tmp_path / "paper.toml").write_text(PAPER + BOTH)
     shown = ITEM[ITEM.index("[[experiment]]") : ITEM.index("[[claim]]")].replace("curve", "shown")
-    (tmp_path / "one.toml").write_text(f"{ITEM}\n{shown}")
+    again, known = (shown.replace("shown", name) for name in ("again", "known"))
+    tables = """
+[[table]]
+id = "t"
+title = "T"
+of = "known"
+rows = "routing"
+columns = ["load"]
+[[table]]
+id = "t-again"
+title = "T again"
+of = "again"
+like = "t"
+"""
+    (tmp_path / "one.toml").write_text(f"{ITEM}\n{shown}{again}{known}{tables}")
     paper = read_paper(tmp_path)
     found = {scale: set(documents(paper, paper.items[0], scale)) for scale in paper.scales}
-    both = {"curve", "shown"}
-    assert found == {"quick": both, "paper": both, "claims": {"curve"}}
+    every = {"curve", "shown", "again", "known"}
+    assert found == {"quick": every, "paper": every, "claims": {"curve", "known"}}
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def reproduce_item(
     tables = {table.of: table for table in item.tables}
     evidence = Evidence(paper.base, paper.values, runs, engine, tables)
     judgements = [_dated(judge(claim, evidence), scale, runs) for claim in item.claims]
-    cells = [Cells.of(table, runs[table.of], scale) for table in item.tables]
+    cells = [Cells.of(each, runs[each.of], scale) for each in item.tables if each.of in runs]
     return ItemReport(item, judgements, figures, cells)
 
 

@@ -124,9 +124,9 @@ class Item:
 
     @property
     def looked_at(self) -> set[str]:
-        """The experiments that claims or tables look at, and not only figures."""
+        """The experiments that claims or tables look at, and not only figures or other readings."""
         named = {name for claim in self.claims for name in claim.looks_at}
-        return named | {table.of for table in self.tables}
+        return named | {table.of for table in self.tables if not table.again}
 
     def only(self, claim: Claim) -> Item:
         """The item with one of its claims, and no more than this one looks at."""

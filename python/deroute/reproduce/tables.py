@@ -39,6 +39,8 @@ class Table:
     #: Points of percent by which a measured cell may be off, and why that many; NaN if nobody said.
     within: float = float("nan")
     because: str = ""
+    #: Whether it is `like` another: the same numbers beside what another reading measures.
+    again: bool = False
 
     @classmethod
     def read(cls, data: Mapping[str, Any], axes: Mapping[str, Sequence[str]]) -> Table:
@@ -53,8 +55,18 @@ class Table:
         if ("within" in data) != ("because" in data):
             raise ValueError("`within` needs a reason, `because`, and a reason needs `within`")
         name = data.get("id", data["of"])
-        axis, because = data["rows"], data.get("because", "")
-        return cls(data["title"], data["of"], axis, rows, columns, published, name, within, because)
+        return cls(
+            title=data["title"],
+            of=data["of"],
+            axis=data["rows"],
+            rows=rows,
+            columns=columns,
+            published=published,
+            id=name,
+            within=within,
+            because=data.get("because", ""),
+            again="like" in data,
+        )
 
     def labels(self) -> list[dict[str, str]]:
         """Labels of every column."""
