@@ -13,6 +13,7 @@ mod flows;
 mod in_flight;
 mod jobs;
 mod legs;
+mod looks;
 #[cfg(test)]
 mod lost;
 mod marks;
@@ -128,8 +129,6 @@ struct Running<M: Machine> {
     stopping: Option<Stopping>,
 }
 
-/// Host-cycles between looks at the whole network: about a second of work.
-const CHUNK: u32 = 5_000_000;
 /// Cycles between two counts of all packets, which in a large network take as long as some cycles.
 const RECOUNT: Cycle = 1_000;
 
@@ -262,18 +261,12 @@ impl<M: Machine> Running<M> {
         }
     }
 
-    /// Cycles between two looks at whether the jobs have ended.
-    fn chunk(&self) -> Cycle {
-        (CHUNK / self.model.topology.hosts()).clamp(20, 1_000)
-    }
-
     /// Runs to the end of the leg, with the checks on the way.
     fn advance(&mut self, watch: &mut Watcher<'_>) -> Result<(), RunError> {
         let Leg { to, of, .. } = self.leg;
-        // Whole windows, which a large network needs to keep what it has fetched.
-        let chunk = self.chunk().next_multiple_of(self.window);
+        let stride = self.stride();
         while self.now < to {
-            let mut next = self.now.saturating_add(chunk).max(self.idle).min(to);
+            let mut next = self.now.saturating_add(stride).max(self.idle).min(to);
             if self.idle > self.now {
                 // It looks in the cycles in which it would look otherwise.
                 let look = self.watchdog.next().max(self.now + 1);
