@@ -18,6 +18,7 @@ from deroute.files import read_document
 from deroute.machine import cores
 from deroute.reader import Label
 from deroute.spec import canonical, in_order
+from deroute.telling import Told, nobody
 
 #: Problems shown at once.
 _SHOWN = 5
@@ -54,19 +55,26 @@ class Checked:
         )
 
 
-def check_file(file: Path) -> Checked:
-    """Check an experiment file. Raises `InputError` with all that is wrong."""
+def check_file(file: Path, told: Told = nobody) -> Checked:
+    """Check an experiment file. Raises `InputError` with all that is wrong.
+
+    `told(done, of)` hears how many specs have been checked.
+    """
     document, text = read_document(file)
     draft = Experiment.draft(document, path=file, text=text)
     if not draft.skips_read:
         others = _figures(draft.experiment)[1] if draft.axes_read else []
         raise InputError(_at_most([*draft.problems, *others]))
-    return check_experiment(draft.experiment, draft.problems)
+    return check_experiment(draft.experiment, draft.problems, told)
 
 
-def check_experiment(experiment: Experiment, known: Sequence[Problem] = ()) -> Checked:
+def check_experiment(
+    experiment: Experiment,
+    known: Sequence[Problem] = (),
+    told: Told = nobody,
+) -> Checked:
     """Check every spec and every figure. Raises `InputError` with all that is wrong, and with what
-    is already known to be.
+    is already known to be. `told` as in `check_file`.
     """
     problems = list(known)
     if not experiment.points:
@@ -75,8 +83,11 @@ def check_experiment(experiment: Experiment, known: Sequence[Problem] = ()) -> C
     problems += wrong_figures
     problems += [*rules.figure_problems(experiment, tables), *rules.seed_problems(experiment)]
     points = list({point.key: point for point in _canonical_points(experiment)}.values())
+    distinct, results = list(_distinct(points)), []
     with ThreadPoolExecutor(cores()) as pool:
-        results = list(pool.map(_check, _distinct(points)))
+        for result in pool.map(_check, distinct):
+            results.append(result)
+            told(len(results), len(distinct))
     wrong = {key: result for key, result in results if isinstance(result, SpecError)}
     problems += _spec_problems(experiment, points, wrong)
     others = [] if wrong else reference.distinct(reference.references(experiment, points))

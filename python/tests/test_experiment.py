@@ -32,6 +32,14 @@ def test_points_are_the_product_less_the_skipped(experiment_file: Path) -> None:
     assert len({point.key for point in experiment.points}) == 8
 
 
+def test_a_check_says_how_far_it_is(experiment_file: Path) -> None:
+    said: list[tuple[int, int]] = []
+    checked = check_experiment(Experiment.load(experiment_file), told=lambda *far: said.append(far))
+    # Seeds make no other spec.
+    specs = {json.dumps([each.spec | {"run": None}]) for each in checked.points}
+    assert said == [(done, len(specs)) for done in range(1, len(specs) + 1)]
+
+
 def test_the_base_is_not_touched(experiment_file: Path) -> None:
     experiment = Experiment.load(experiment_file)
     before = json.dumps(experiment.document)

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from deroute import _engine
-from deroute.cli import app, execution
+from deroute.cli import app, bars, execution
 from deroute.executors import Done, Event
 from deroute.store import FILE
 
@@ -143,7 +143,7 @@ def test_a_plan_says_how_far_it_is_where_there_is_no_terminal(
     monkeypatch.chdir(tmp_path)
     write("0.1")
     assert "1 of 1" not in call("small", "--plan")
-    monkeypatch.setattr(execution, "_REPORT_SECONDS", 0.0)
+    monkeypatch.setattr(bars, "_REPORT_SECONDS", 0.0)
     assert "3.2-bound.bound: 1 of 1\n" in call("small", "--plan")
 
 

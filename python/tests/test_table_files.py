@@ -235,8 +235,11 @@ def test_a_dump_of_open_vswitch(tmp_path: Path) -> None:
 
 def test_what_is_written_for_a_switch_is_read_back(tmp_path: Path) -> None:
     compiler = compiler_of(CLOS, "ecmp", "per-group")
-    openflow.write(compiler, tmp_path / "flows")
+    said: list[tuple[int, int]] = []
+    openflow.write(compiler, tmp_path / "flows", told=lambda *far: said.append(far))
     rows.write(compiler, tmp_path / "rules.csv")
+    switches = compiler.fabric.routers
+    assert said == [(done, switches) for done in range(1, switches + 1)]
     assert files.read(tmp_path / "flows") == files.read(tmp_path / "rules.csv")
 
 

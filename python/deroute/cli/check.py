@@ -12,6 +12,7 @@ from rich.table import Table
 from deroute import cost, plan, replications, runner
 from deroute.api import Footprint
 from deroute.cli import app
+from deroute.cli.bars import bar
 from deroute.experiment import Experiment
 from deroute.machine import cores
 from deroute.reader import SEED, Seeds
@@ -34,7 +35,8 @@ def check(
 
     - `deroute check experiments/demo.toml`
     """
-    checked = plan.check_file(file)
+    with bar("Checking the points") as told:
+        checked = plan.check_file(file, told)
     experiment = checked.experiment
     where = directory or runner.default_directory(experiment)
     seeds = experiment.seeds

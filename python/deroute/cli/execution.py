@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
@@ -20,14 +18,12 @@ from rich.progress import (
 
 from deroute import cost, executors, plan, replications, runner
 from deroute.cli import app
+from deroute.cli.bars import Log
 from deroute.errors import InputError
 from deroute.executors import Event, Resources, Running, slurm
 from deroute.experiment import Point
 from deroute.runner import Report
 from deroute.store import FILE
-
-#: Between two lines of a log.
-_REPORT_SECONDS = 30.0
 
 Jobs = Annotated[
     int, typer.Option(min=0, help="Points simulated at the same time; 0: one per core.")
@@ -110,21 +106,6 @@ def _simulate(
             f" in {directory / FILE}.\nContinue with the same command."
         )
         raise typer.Exit(app.interrupted(error)) from None
-
-
-class Log:
-    """A line now and then, where a bar cannot be drawn."""
-
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self._said = time.monotonic()
-
-    def say(self, line: str) -> None:
-        """Print the line, unless there is a terminal or one was printed just now."""
-        if self.console.is_terminal or time.monotonic() - self._said < _REPORT_SECONDS:
-            return
-        self._said = time.monotonic()
-        self.console.print(line)
 
 
 class _Bar:

@@ -24,12 +24,13 @@ def tell(network: Network | None, file: Path | None, plot: Path | None, *, as_js
     constants = power.read(file)
     if plot is not None:
         drawing.form_of(plot)
-    networks = (
-        power.companions(lambda topology: wired(topology, _engine.topology))
-        if network is None
-        else [power.census(network)]
-    )
-    result = [_result(each, constants) for each in networks]
+    with app.err().status("Counting switches and their rules"):
+        networks = (
+            power.companions(lambda topology: wired(topology, _engine.topology))
+            if network is None
+            else [power.census(network)]
+        )
+        result = [_result(each, constants) for each in networks]
     # Before anything is printed: the reader of a pipe may go after a few lines.
     drawn = None
     if plot is not None:

@@ -14,7 +14,8 @@ from rich.markup import escape
 from deroute import _engine, plan, runner
 from deroute import reproduce as papers
 from deroute.cli import app
-from deroute.cli.execution import Address, ExecutorName, Jobs, Log, Place, Slurm, Threads, simulate
+from deroute.cli.bars import Log, bar
+from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Slurm, Threads, simulate
 from deroute.cli.plot import plot_directory, study
 from deroute.data import PAPERS
 from deroute.economics import charts
@@ -295,7 +296,8 @@ def _run(
     document: Mapping[str, Any], *, where: Path, place: Place, formats: Sequence[str]
 ) -> tuple[Study, list[Path]]:
     """Run what is missing of an experiment document, and draw its figures."""
-    checked = plan.check_experiment(Experiment.from_document(document))
+    with bar("Checking the points") as told:
+        checked = plan.check_experiment(Experiment.from_document(document), told=told)
     directory = where / checked.experiment.name
     missing = {point.key for point in runner.unfinished(checked.runs, directory)}
     if found := sharing.copied(checked.experiment, missing, directory):

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from deroute import figures, plan
 from deroute.cli import app
+from deroute.cli.bars import bar
 from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Slurm, Threads, simulate
 from deroute.cli.plot import plot_directory
 from deroute.errors import InputError
@@ -49,7 +50,8 @@ def run(
     place = Place(
         executor, Resources(jobs, threads, address, options=app.pairs(options, "--slurm"))
     )
-    checked = plan.check_file(file)
+    with bar("Checking the points") as told:
+        checked = plan.check_file(file, told)
     if shard is not None and checked.experiment.seeds is not None:
         message = "how many seeds are needed is found one after the other, and in one place"
         raise InputError.of(message, "--shard", ["an axis `seed` in place of `seeds`"])

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from deroute import figures, plan, runner
 from deroute.cli import app
+from deroute.cli.bars import bar
 from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Slurm, Threads, simulate
 from deroute.cli.plot import plot_directory
 from deroute.executors import Resources
@@ -80,7 +81,8 @@ def saturation(
     place = Place(
         executor, Resources(jobs, threads, address, options=app.pairs(options, "--slurm"))
     )
-    plan.check_file(file)
+    with bar("Checking the points") as told:
+        plan.check_file(file, told)
     experiment = Experiment.load(file)
     search = Search.of(experiment, precision, highest, further)
     where = directory or Path("runs") / (experiment.name + SUFFIX)

@@ -12,6 +12,7 @@ import typer
 from rich.table import Table
 
 from deroute.cli import app
+from deroute.cli.bars import bar
 from deroute.cli.networks import spec_in, wire
 from deroute.errors import InputError
 from deroute.tables import dmp, openflow, p4, rows, sizes, ternary
@@ -19,6 +20,7 @@ from deroute.tables.addresses import ADDRESSINGS
 from deroute.tables.asked import routing_of
 from deroute.tables.compiler import ROUTINGS, Compiler
 from deroute.tables.fabric import Fabric
+from deroute.telling import Told
 from deroute.writing import blaming, empty
 
 
@@ -59,8 +61,9 @@ def tables(
     """
     spec = spec_in(file, where, assignments)
     # The engine says what is wrong with a spec before anything of it is looked at.
-    arrays = wire(spec, file, where, assignments)
-    fabric = Fabric.of(spec["network"]["topology"], arrays)
+    with app.err().status("Building the network"):
+        arrays = wire(spec, file, where, assignments)
+        fabric = Fabric.of(spec["network"]["topology"], arrays)
     if with_dmp and openflow_to is None:
         raise InputError.of("belongs to --openflow", "--dmp")
     for option, folder in (("--openflow", openflow_to), ("--p4", p4_to)):
@@ -68,7 +71,8 @@ def tables(
             empty(folder, option)
     name = routing or routing_of(spec)
     compiler = Compiler(fabric, name, addressing)
-    result = _result(compiler)
+    with app.err().status("Counting the rules"):
+        result = _result(compiler)
     if as_json:
         print(json.dumps(result))
     else:
@@ -78,10 +82,15 @@ def tables(
         compiler,
         openflow_to,
         "--openflow",
-        lambda to: _files(openflow.write(compiler, to, more), to),
+        lambda to, told: _files(openflow.write(compiler, to, more, told), to),
     )
-    _write(compiler, p4_to, "--p4", lambda to: _files(p4.write(compiler, to), to))
-    _write(compiler, csv_to, "--csv", lambda to: f"{to}: {rows.write(compiler, to):,} rules")
+    _write(compiler, p4_to, "--p4", lambda to, told: _files(p4.write(compiler, to, told), to))
+    _write(
+        compiler,
+        csv_to,
+        "--csv",
+        lambda to, told: f"{to}: {rows.write(compiler, to, told):,} rules",
+    )
 
 
 def _answers(compiler: Compiler) -> Callable[[int], list[str]]:
@@ -93,12 +102,14 @@ def _nothing(_: int) -> list[str]:
     return []
 
 
-def _write(compiler: Compiler, to: Path | None, option: str, write: Callable[[Path], str]) -> None:
+def _write(
+    compiler: Compiler, to: Path | None, option: str, write: Callable[[Path, Told], str]
+) -> None:
     """Write the tables in one form, and say where to standard error."""
     if to is None:
         return
-    with blaming(option, to):
-        said = write(to)
+    with blaming(option, to), bar(f"Switches of {option}") as told:
+        said = write(to, told)
     app.err().print(f"{said} ({compiler.addressing})", markup=False, soft_wrap=True)
 
 

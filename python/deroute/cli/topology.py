@@ -91,14 +91,16 @@ def topology(
     found = None
     if file is not None:
         spec = spec_in(file, where, assignments)
-        found = Network.of(spec, wire(spec, file, where, assignments))
+        with app.err().status("Building the network"):
+            found = Network.of(spec, wire(spec, file, where, assignments))
     if found is None or with_power:
         power.tell(found, power_file, plot, as_json=as_json)
         return
     if plot is not None:
         drawing.check(found, plot)
     table = prices.read(price_file, signalling)
-    result = _result(found, table, rates.of_cables(found, spec))
+    with app.err().status("Counting hops and cables"):
+        result = _result(found, table, rates.of_cables(found, spec))
     _tell(result, price_file or prices.DEFAULT, found, plot, as_json=as_json)
 
 

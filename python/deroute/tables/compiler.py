@@ -39,6 +39,7 @@ from deroute.tables.rules import (
     Rule,
     Table,
 )
+from deroute.telling import Told, nobody
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,6 +132,12 @@ class Compiler:
     def table(self, router: int) -> Table:
         """The rules of a switch."""
         return Table.of(router, [*self._routed(router), *self._detours(router)])
+
+    def tables(self, told: Told = nobody) -> Iterator[Table]:
+        """The rules of every switch, in their order; `told` hears of how many."""
+        for router in range(self.fabric.routers):
+            yield self.table(router)
+            told(router + 1, self.fabric.routers)
 
     def memory(self, router: int) -> Memory:
         """What the table of a switch takes, found without making a rule where none is merged."""

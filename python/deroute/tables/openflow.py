@@ -13,6 +13,7 @@ from pathlib import Path
 from deroute.tables.compiler import Compiler
 from deroute.tables.fabric import Fabric
 from deroute.tables.rules import CONDITIONS, Condition, Rule, Table
+from deroute.telling import Told, nobody
 from deroute.wiring import HOST_PORT, UNUSED
 from deroute.writing import whole_folder
 
@@ -93,14 +94,17 @@ def interface(router: int, number: int) -> str:
 
 
 def write(
-    compiler: Compiler, folder: Path, more: Callable[[int], Iterable[str]] = lambda _: ()
+    compiler: Compiler,
+    folder: Path,
+    more: Callable[[int], Iterable[str]] = lambda _: (),
+    told: Told = nobody,
 ) -> list[Path]:
     """Write the flows of every switch, with `more` than its rules, and the script."""
     fabric = compiler.fabric
     with whole_folder(folder) as draft:
         lines = [_HEAD.format(count=fabric.routers)]
-        for router in range(fabric.routers):
-            lines += [_bridge(fabric, router), *_tables(compiler.table(router), draft, more)]
+        for table in compiler.tables(told):
+            lines += [_bridge(fabric, table.router), *_tables(table, draft, more)]
         script = draft / SCRIPT
         script.write_text("".join(lines), encoding="utf-8")
         script.chmod(0o755)

@@ -16,6 +16,7 @@ from deroute.tables.addresses import MAC_BITS
 from deroute.tables.compiler import Compiler
 from deroute.tables.openflow import bridge
 from deroute.tables.rules import Rule, Table
+from deroute.telling import Told, nobody
 from deroute.writing import whole_folder
 
 TABLE = "ingress.forward"
@@ -57,13 +58,13 @@ def document(table: Table, ports: int) -> dict[str, Any]:
     return {"switch": table.router, "entries": [entry(rule, bits) for rule in table.rules]}
 
 
-def write(compiler: Compiler, folder: Path) -> list[Path]:
+def write(compiler: Compiler, folder: Path, told: Told = nobody) -> list[Path]:
     """Write the entries of every switch."""
     written, ports = [], compiler.fabric.wiring.link_class.shape[1]
     with whole_folder(folder) as draft:
-        for router in range(compiler.fabric.routers):
-            name = f"{bridge(router)}.json"
-            text = json.dumps(document(compiler.table(router), ports), indent=1)
+        for table in compiler.tables(told):
+            name = f"{bridge(table.router)}.json"
+            text = json.dumps(document(table, ports), indent=1)
             (draft / name).write_text(text + "\n", encoding="utf-8")
             written.append(folder / name)
     return written

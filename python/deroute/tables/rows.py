@@ -8,6 +8,7 @@ from pathlib import Path
 from deroute.tables.addresses import Pattern, mac
 from deroute.tables.compiler import Compiler
 from deroute.tables.rules import Rule
+from deroute.telling import Told, nobody
 from deroute.writing import whole
 
 COLUMNS = (
@@ -39,16 +40,15 @@ def row(router: int, rule: Rule) -> list[str]:
     ]
 
 
-def write(compiler: Compiler, file: Path) -> int:
+def write(compiler: Compiler, file: Path, told: Told = nobody) -> int:
     """Write the rules of all switches; how many they are."""
     count = 0
     with whole(file) as draft, draft.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for router in range(compiler.fabric.routers):
-            rules = compiler.table(router).rules
-            writer.writerows(row(router, rule) for rule in rules)
-            count += len(rules)
+        for table in compiler.tables(told):
+            writer.writerows(row(table.router, rule) for rule in table.rules)
+            count += len(table.rules)
     return count
 
 
