@@ -39,7 +39,7 @@ from deroute.tables.rules import (
     Rule,
     Table,
 )
-from deroute.telling import Told, nobody
+from deroute.telling import Told, counted, nobody
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,9 +135,7 @@ class Compiler:
 
     def tables(self, told: Told = nobody) -> Iterator[Table]:
         """The rules of every switch, in their order; `told` hears of how many."""
-        for router in range(self.fabric.routers):
-            yield self.table(router)
-            told(router + 1, self.fabric.routers)
+        return map(self.table, counted(self.fabric.routers, told))
 
     def memory(self, router: int) -> Memory:
         """What the table of a switch takes, found without making a rule where none is merged."""

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn, TextIO
 
+from deroute.telling import Told, counted, nobody
 from deroute.trace import rounds, wire
 from deroute.trace.goal import NOTHING
 from deroute.trace.ops import (
@@ -275,11 +276,11 @@ def _groups(file: Path, ranks: int) -> Mapping[str, Sequence[int]]:
     return found
 
 
-def write(trace: ChakraTrace, out: TextIO, notes: Sequence[str] = ()) -> None:
+def write(trace: ChakraTrace, out: TextIO, notes: Sequence[str] = (), told: Told = nobody) -> None:
     """Write the graphs as GOAL: nodes keep their numbers, collectives are rounds of messages."""
     out.write(f"num_ranks {trace.ranks}\n")
     out.writelines(f"// {note}\n" for note in notes)
-    for rank in range(trace.ranks):
+    for rank in counted(trace.ranks, told):
         out.write(f"\nrank {rank} {{\n")
         _write_rank(trace, rank, out)
         out.write("}\n")

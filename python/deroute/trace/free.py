@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from deroute.errors import InputError, Problem
+from deroute.telling import Told, nobody
 from deroute.trace.ops import (
     ANY,
     NOBODY,
@@ -33,6 +34,8 @@ from deroute.trace.ops import (
     received,
 )
 
+#: Calls between two times that somebody hears how many are done, at least.
+_SELDOM = 10_000
 #: Ranks that an error names.
 _NAMED = 4
 #: Collectives whose members wait for the root alone, those whose root waits alone, and those whose
@@ -134,15 +137,23 @@ class FreeNetwork:
         self._arrived: dict[_Key, Event] = {}
         self._gathering: dict[_Key, _Gathering] = {}
         self._waiting: dict[_Key, list[_Rank]] = {}
+        #: Calls that have been done.
+        self._calls = 0
 
-    def run(self) -> Run:
-        """Run to the end. Raises `InputError` if ranks wait for what never comes."""
+    def run(self, calls: int = 0, told: Told = nobody) -> Run:
+        """Run to the end. Raises `InputError` if ranks wait for what never comes.
+
+        `told` hears now and then how many of the `calls` of all ranks are done.
+        """
         ready = deque(self._ranks)
-        ended = 0
+        ended, next_told = 0, _SELDOM
         while ready:
             rank = ready.popleft()
             if self._advance(rank, ready):
                 ended += 1
+            if self._calls >= next_told:
+                told(self._calls, calls)
+                next_told = self._calls + _SELDOM
         if ended < len(self._ranks):
             raise self._stuck()
         last = max(self._ranks, key=lambda rank: rank.now)
@@ -170,6 +181,7 @@ class FreeNetwork:
             except StopIteration:
                 return True
             rank.doing = op
+            self._calls += not isinstance(op, (Compute, Communicator))
             for key in self._do(rank, op):
                 ready.extend(self._waiting.pop(key, ()))
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from deroute.telling import Told, counted, nobody, part
 from deroute.trace import rounds
 from deroute.trace.ops import (
     ANY,
@@ -197,13 +198,13 @@ class _Channels:
         return _COLLECTIVES + 256 * index + number % 256
 
 
-def write(trace: Trace, out: TextIO, notes: Iterable[str] = ()) -> None:
+def write(trace: Trace, out: TextIO, notes: Iterable[str] = (), told: Told = nobody) -> None:
     """Write a trace of programs as graphs."""
     out.write(f"num_ranks {trace.ranks}\n")
     out.writelines(f"// {note}\n" for note in notes)
     channels = _Channels()
-    lists = _listed_sizes(trace)
-    for rank in range(trace.ranks):
+    lists = _listed_sizes(trace, part(told, 0, 2))
+    for rank in counted(trace.ranks, part(told, 1, 2)):
         out.write(f"\nrank {rank} {{\n")
         writer = _Writer(trace, rank, channels, lists, out)
         program = trace.program(rank)
@@ -221,10 +222,10 @@ def _world(trace: Trace) -> dict[int, Communicator]:
     return {WORLD: Communicator(WORLD, tuple(range(trace.ranks)))}
 
 
-def _listed_sizes(trace: Trace) -> _Sizes:
+def _listed_sizes(trace: Trace, told: Told) -> _Sizes:
     """What others send or have, where a member cannot know it from its own line."""
     found: _Sizes = defaultdict(dict)
-    for rank in range(trace.ranks):
+    for rank in counted(trace.ranks, told):
         comms = _world(trace)
         numbers: dict[Communicator, int] = defaultdict(int)
         for op in trace.program(rank):

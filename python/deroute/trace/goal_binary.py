@@ -15,6 +15,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, NoReturn, TextIO
 
+from deroute.telling import Told, counted, nobody
 from deroute.trace import places
 from deroute.trace.ops import ANY, Compute, Listed, Op, Program, Receive, Send
 from deroute.trace.places import Place, data, refuse
@@ -109,11 +110,13 @@ class GoalBinaryTrace:
         refuse(f"byte {at}: {message}", self._file)
 
 
-def write(trace: GoalBinaryTrace, out: TextIO, notes: Sequence[str] = ()) -> None:
+def write(
+    trace: GoalBinaryTrace, out: TextIO, notes: Sequence[str] = (), told: Told = nobody
+) -> None:
     """Write the graphs as text; nodes are labelled in their order."""
     out.write(f"num_ranks {trace.ranks}\n")
     out.writelines(f"// {note}\n" for note in notes)
-    for rank in range(trace.ranks):
+    for rank in counted(trace.ranks, told):
         out.write(f"\nrank {rank} {{\n")
         edges = []
         for number, node in enumerate(trace.nodes(rank), 1):

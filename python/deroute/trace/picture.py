@@ -11,6 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
 from deroute.figures import layout
 from deroute.figures.style import FORMATS, TWO_COLUMNS, look, paper, save
+from deroute.telling import Told, nobody
 from deroute.trace.free import FreeNetwork, Run
 from deroute.trace.ops import Trace
 from deroute.trace.sizes import bytes_text
@@ -85,26 +86,28 @@ class Course:
         row[last] += (end - last * self.width) / scale
 
 
-def draw_timeline(trace: Trace, run: Run, file: Path, title: str) -> Path:
-    """When each rank computes on the free network, and the critical path through them.
+def course(trace: Trace, run: Run, calls: int = 0, told: Told = nobody) -> Course:
+    """The trace is run once more, now that its length is known; `told` as in `FreeNetwork.run`."""
+    found = Course(trace.ranks, run.ns)
+    FreeNetwork(trace, found.busy).run(calls, told)
+    return found
 
-    The trace is run once more, now that its length is known.
-    """
-    course = Course(trace.ranks, run.ns)
-    FreeNetwork(trace, course.busy).run()
+
+def draw_timeline(ranks: int, run: Run, course: Course, file: Path, title: str) -> Path:
+    """When each rank computes on the free network, and the critical path through them."""
     ms = max(run.ns, 1) / 1e6
-    height = min(7.0, max(2.6, 0.09 * trace.ranks + 1.2))
+    height = min(7.0, max(2.6, 0.09 * ranks + 1.2))
     with paper():
         figure, grid = layout.new_figure(1, 1, (TWO_COLUMNS, height))
         (panel,) = layout.flatten(grid)
         panel.grid(False)
         panel.set_title(f"{title}: a network that takes no time")
-        extent: Any = (0, ms, trace.ranks - 0.5, -0.5)
+        extent: Any = (0, ms, ranks - 0.5, -0.5)
         shades: Any = {"cmap": _SHADES, "vmin": 0, "vmax": 1, "interpolation": "nearest"}
         panel.imshow(np.clip(course.shares, 0, 1), extent=extent, aspect="auto", **shades)
         times = [at / 1e6 for _, begin, end in run.path for at in (begin, end)]
-        ranks = [rank for rank, _, _ in run.path for _ in range(2)]
-        panel.plot(times, ranks, color=look(1).colour, linewidth=1.0, label="critical path")
+        path = [rank for rank, _, _ in run.path for _ in range(2)]
+        panel.plot(times, path, color=look(1).colour, linewidth=1.0, label="critical path")
         panel.set_xlim(0, ms)
         panel.set_xlabel("Time (ms); blue: computes, white: waits")
         panel.set_ylabel("Rank")

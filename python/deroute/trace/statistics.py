@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from deroute.telling import Told, counted, nobody
 from deroute.trace import rounds
 from deroute.trace.ops import (
     ANY,
@@ -61,7 +62,7 @@ class Summary:
         return -(-self.ranks // CELLS)
 
 
-def summary(trace: Trace) -> Summary:
+def summary(trace: Trace, told: Told = nobody) -> Summary:
     """Count everything, one rank after the other."""
     found = Summary(trace.ranks)
     cells = -(-trace.ranks // found.ranks_per_cell)
@@ -69,7 +70,7 @@ def summary(trace: Trace) -> Summary:
     found.collective_matrix = np.zeros((cells, cells))
     comms = {Communicator(WORLD, tuple(range(trace.ranks)))}
     balance: dict[Channel, int] = {}
-    for rank in range(trace.ranks):
+    for rank in counted(trace.ranks, told):
         _Rank(found, rank, comms, balance).read(trace)
     found.communicators = len(comms)
     found.unmatched = balance

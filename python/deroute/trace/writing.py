@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from deroute.telling import Told, counted, nobody
 from deroute.trace.ops import (
     Came,
     Collective,
@@ -22,10 +23,10 @@ from deroute.trace.text import HEAD
 from deroute.writing import whole_folder
 
 
-def write(trace: Trace, folder: Path, notes: Iterable[str] = ()) -> None:
+def write(trace: Trace, folder: Path, notes: Iterable[str] = (), told: Told = nobody) -> None:
     """Write a file for each rank, all or none; notes stand in that of rank 0."""
     with whole_folder(folder) as draft:
-        for rank in range(trace.ranks):
+        for rank in counted(trace.ranks, told):
             with (draft / f"rank{rank}.txt").open("w", encoding="ascii") as out:
                 out.write(f"{HEAD}\nrank {rank} of {trace.ranks}\n")
                 out.writelines(f"# {note}\n" for note in notes if rank == 0)

@@ -12,6 +12,7 @@ import typer
 from rich.table import Table
 
 from deroute.cli import app
+from deroute.cli.bars import bar
 from deroute.cli.trace.opening import Groups, open_trace
 from deroute.errors import InputError
 from deroute.trace import chakra, formats, picture
@@ -60,8 +61,12 @@ def info(
         except ValueError as error:
             raise InputError.of(str(error), option) from None
     name, opened = open_trace(trace, form, flops, groups)
-    found = summary(opened)
-    run = FreeNetwork(opened).run() if formats.CATALOGUE[name].in_order else None
+    with bar("Ranks") as told:
+        found = summary(opened, told)
+    run = None
+    if formats.CATALOGUE[name].in_order:
+        with bar("Calls on a free network") as told:
+            run = FreeNetwork(opened).run(found.calls, told)
     result = _result(name, found, run)
     if as_json:
         print(json.dumps(result))
@@ -77,8 +82,10 @@ def info(
     if timeline is not None and run is None:
         raise InputError.of(f"{trace} is a graph: only a replay says when", "--timeline")
     if timeline is not None and run is not None:
+        with bar("Calls for the timeline") as told:
+            course = picture.course(opened, run, found.calls, told)
         with blaming("--timeline", timeline):
-            written = picture.draw_timeline(opened, run, timeline, trace.name)
+            written = picture.draw_timeline(opened.ranks, run, course, timeline, trace.name)
         app.err().print(f"{written}", markup=False, soft_wrap=True)
 
 
