@@ -14,8 +14,6 @@ from deroute.telling import Told
 
 #: Between two lines of a log.
 _REPORT_SECONDS = 30.0
-#: What is done sooner shows no bar.
-_PATIENCE_SECONDS = 0.5
 
 
 class Log:
@@ -35,19 +33,15 @@ class Log:
 
 @contextmanager
 def bar(what: str) -> Iterator[Told]:
-    """Shows how much of something is done, if that takes a while."""
-    console, begin = app.err(), time.monotonic()
-    log, progress = Log(console), Progress(console=console, transient=True)
-    task = progress.add_task(what)
+    """Shows how much of something is done; nothing stays of it in a terminal."""
+    console = app.err()
+    log = Log(console)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        # It only says that something goes on until it is known how far.
+        task = progress.add_task(what, total=None)
 
-    def told(done: int, of: int) -> None:
-        progress.update(task, completed=done, total=of)
-        if console.is_terminal and time.monotonic() - begin > _PATIENCE_SECONDS:
-            progress.start()
-        log.say(f"{what}: {done:,} of {of:,}")
+        def told(done: int, of: int) -> None:
+            progress.update(task, completed=done, total=of)
+            log.say(f"{what}: {done:,} of {of:,}")
 
-    try:
         yield told
-    finally:
-        if progress.live.is_started:
-            progress.stop()

@@ -10,12 +10,14 @@ import typer
 
 from deroute import figures
 from deroute.cli import app
+from deroute.cli.bars import bar
 from deroute.errors import InputError
 from deroute.figures import FigureError
 from deroute.figures.study import Study
 from deroute.frame import Results, load_results
 from deroute.groups import routers_per_group
 from deroute.spec import microseconds
+from deroute.telling import counted
 from deroute.writing import blaming
 
 
@@ -60,9 +62,12 @@ def plot_directory(
     files = []
     try:
         tables = figures.read_figures(results.experiment.figures, results.experiment.axes)
-        for table in figures.choose(tables, names):
-            with blaming(option, directory):
-                files += figures.draw(drawn, table, directory / table.name, formats, style)
+        chosen = figures.choose(tables, names)
+        with bar("Drawing the figures") as told:
+            for index in counted(len(chosen), told):
+                table = chosen[index]
+                with blaming(option, directory):
+                    files += figures.draw(drawn, table, directory / table.name, formats, style)
     except FigureError as error:
         raise InputError.of(error.message, error.path, error.choices) from error
     return files

@@ -30,6 +30,6 @@ def report(
     """
     results = load_results(directory)
     file = to or directory / "report.html"
-    with blaming("--to", file):
+    with blaming("--to", file), app.err().status("Writing the report"):
         reporting.write(results, study(results), file)
     print(f"report: {file}")

@@ -70,9 +70,7 @@ def _finish(report: Report, where: Path, draw: bool) -> None:
         console.print(f"  {escape(failure.message)}", soft_wrap=True)
     print(f"results: {where / FILE} ({report.total - report.left} points)")
     if draw and report.left < report.total:
-        with console.status("Drawing the figures"):
-            drawn = plot_directory(where, formats=figures.FORMATS)
-        for path in drawn:
+        for path in plot_directory(where, formats=figures.FORMATS):
             print(f"figure: {path}")
     if report.failed:
         console.print(f"{len(report.failed)} points failed; run again to try only those")
