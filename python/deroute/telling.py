@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+_Item = TypeVar("_Item")
 
 #: Hears how much is done, and of how much.
 Told = Callable[[int, int], None]
@@ -12,11 +15,11 @@ def nobody(done: int, of: int) -> None:
     """Does not want to know."""
 
 
-def counted(of: int, told: Told) -> Iterator[int]:
-    """Numbers below `of`; `told` hears of each when the next one is asked for."""
-    for number in range(of):
-        yield number
-        told(number + 1, of)
+def counted(items: Sequence[_Item], told: Told) -> Iterator[_Item]:
+    """The same, one after the other; `told` hears of each when the next one is asked for."""
+    for done, item in enumerate(items, 1):
+        yield item
+        told(done, len(items))
 
 
 def part(told: Told, index: int, parts: int) -> Told:

@@ -64,8 +64,7 @@ def plot_directory(
         tables = figures.read_figures(results.experiment.figures, results.experiment.axes)
         chosen = figures.choose(tables, names)
         with bar("Drawing the figures") as told:
-            for index in counted(len(chosen), told):
-                table = chosen[index]
+            for table in counted(chosen, told):
                 with blaming(option, directory):
                     files += figures.draw(drawn, table, directory / table.name, formats, style)
     except FigureError as error:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
-from rich.progress import Progress
 from rich.table import Table
 
 from deroute import api, rules, units
 from deroute.cli import app
+from deroute.cli.bars import bar
 from deroute.errors import InputError, Problem, SpecError, is_path
 from deroute.experiment import Experiment
 from deroute.reader import Value
@@ -45,13 +45,8 @@ def point(
     experiment = Experiment.load(file)
     spec, labels = spec_of(experiment, where, assignments)
     try:
-        with Progress(console=app.err(), transient=True) as bar:
-            task = bar.add_task("simulating")
-            outcome = api.simulate(
-                spec,
-                threads=threads,
-                progress=lambda cycle, of: bar.update(task, completed=cycle, total=of),
-            )
+        with bar("Simulating") as told:
+            outcome = api.simulate(spec, threads=threads, progress=told)
     except SpecError as error:
         mistakes = [error, *rules.further_mistakes(spec, error)]
         found = [problem(experiment, labels, assignments, each) for each in mistakes]

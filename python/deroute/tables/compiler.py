@@ -135,7 +135,7 @@ class Compiler:
 
     def tables(self, told: Told = nobody) -> Iterator[Table]:
         """The rules of every switch, in their order; `told` hears of how many."""
-        return map(self.table, counted(self.fabric.routers, told))
+        return map(self.table, counted(range(self.fabric.routers), told))
 
     def memory(self, router: int) -> Memory:
         """What the table of a switch takes, found without making a rule where none is merged."""

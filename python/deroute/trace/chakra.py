@@ -280,7 +280,7 @@ def write(trace: ChakraTrace, out: TextIO, notes: Sequence[str] = (), told: Told
     """Write the graphs as GOAL: nodes keep their numbers, collectives are rounds of messages."""
     out.write(f"num_ranks {trace.ranks}\n")
     out.writelines(f"// {note}\n" for note in notes)
-    for rank in counted(trace.ranks, told):
+    for rank in counted(range(trace.ranks), told):
         out.write(f"\nrank {rank} {{\n")
         _write_rank(trace, rank, out)
         out.write("}\n")

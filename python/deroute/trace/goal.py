@@ -204,7 +204,7 @@ def write(trace: Trace, out: TextIO, notes: Iterable[str] = (), told: Told = nob
     out.writelines(f"// {note}\n" for note in notes)
     channels = _Channels()
     lists = _listed_sizes(trace, part(told, 0, 2))
-    for rank in counted(trace.ranks, part(told, 1, 2)):
+    for rank in counted(range(trace.ranks), part(told, 1, 2)):
         out.write(f"\nrank {rank} {{\n")
         writer = _Writer(trace, rank, channels, lists, out)
         program = trace.program(rank)
@@ -225,7 +225,7 @@ def _world(trace: Trace) -> dict[int, Communicator]:
 def _listed_sizes(trace: Trace, told: Told) -> _Sizes:
     """What others send or have, where a member cannot know it from its own line."""
     found: _Sizes = defaultdict(dict)
-    for rank in counted(trace.ranks, told):
+    for rank in counted(range(trace.ranks), told):
         comms = _world(trace)
         numbers: dict[Communicator, int] = defaultdict(int)
         for op in trace.program(rank):

@@ -116,7 +116,7 @@ def write(
     """Write the graphs as text; nodes are labelled in their order."""
     out.write(f"num_ranks {trace.ranks}\n")
     out.writelines(f"// {note}\n" for note in notes)
-    for rank in counted(trace.ranks, told):
+    for rank in counted(range(trace.ranks), told):
         out.write(f"\nrank {rank} {{\n")
         edges = []
         for number, node in enumerate(trace.nodes(rank), 1):

@@ -70,7 +70,7 @@ def summary(trace: Trace, told: Told = nobody) -> Summary:
     found.collective_matrix = np.zeros((cells, cells))
     comms = {Communicator(WORLD, tuple(range(trace.ranks)))}
     balance: dict[Channel, int] = {}
-    for rank in counted(trace.ranks, told):
+    for rank in counted(range(trace.ranks), told):
         _Rank(found, rank, comms, balance).read(trace)
     found.communicators = len(comms)
     found.unmatched = balance

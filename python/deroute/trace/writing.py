@@ -26,7 +26,7 @@ from deroute.writing import whole_folder
 def write(trace: Trace, folder: Path, notes: Iterable[str] = (), told: Told = nobody) -> None:
     """Write a file for each rank, all or none; notes stand in that of rank 0."""
     with whole_folder(folder) as draft:
-        for rank in counted(trace.ranks, told):
+        for rank in counted(range(trace.ranks), told):
             with (draft / f"rank{rank}.txt").open("w", encoding="ascii") as out:
                 out.write(f"{HEAD}\nrank {rank} of {trace.ranks}\n")
                 out.writelines(f"# {note}\n" for note in notes if rank == 0)

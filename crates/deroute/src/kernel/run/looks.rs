@@ -4,7 +4,7 @@ use super::Running;
 use crate::ids::Cycle;
 use crate::kernel::machine::Machine;
 
-/// Host-cycles between two looks: about a second of work at most.
+/// Host-cycles between two looks: about a second of work.
 const CHUNK: u32 = 5_000_000;
 /// Phits of packets for which that is so: a cycle moves more packets, if they are shorter.
 const PHITS: u16 = 10;
