@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from deroute.results import Outcome
 
-#: A point keeps up with its offered load when it accepts at least this fraction of it.
+#: A point keeps up when it accepts at least this fraction of its load.
 KEEPS_UP = 0.98
 
 #: Two labels that are numbers are the same when they differ by less than this.
@@ -71,16 +71,27 @@ class Estimate:
     mean: float
     ci95: float = math.nan
     runs: int = 1
+    #: It is only a lower bound, or only an upper one.
+    at_least: bool = False
+    at_most: bool = False
 
     def __str__(self) -> str:
+        bound = "at least " * self.at_least + "at most " * self.at_most
         if math.isnan(self.ci95):
             whole = float(self.mean).is_integer()
-            return f"{self.mean:.0f}" if whole else f"{self.mean:.4g}"
-        return f"{self.mean:.4g} ± {units.half_width(self.ci95)}"
+            return bound + (f"{self.mean:.0f}" if whole else f"{self.mean:.4g}")
+        return f"{bound}{self.mean:.4g} ± {units.half_width(self.ci95)}"
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Least and most that the value may be; the mean where no interval is known."""
+        half = 0.0 if math.isnan(self.ci95) else self.ci95
+        least = -math.inf if self.at_most else self.mean - half
+        return least, math.inf if self.at_least else self.mean + half
 
     def scaled(self, factor: float) -> Estimate:
-        """The estimate in another unit."""
-        return Estimate(self.mean * factor, self.ci95 * abs(factor), self.runs)
+        """The estimate in another unit; the factor is positive."""
+        return replace(self, mean=self.mean * factor, ci95=self.ci95 * factor)
 
 
 def estimate(values: ArrayLike, within: float = math.nan) -> Estimate:
@@ -103,13 +114,24 @@ def ratio(above: Estimate, below: Estimate) -> Estimate:
         raise AnalysisError("a ratio to zero has no value")
     value = above.mean / below.mean
     half = math.hypot(above.ci95, value * below.ci95) / abs(below.mean)
-    return Estimate(value, half, min(above.runs, below.runs))
+    return _of_two(value, half, above, below)
+
+
+def difference(more: Estimate, less: Estimate) -> Estimate:
+    """`more - less` of two independent estimates; errors add in squares."""
+    return _of_two(more.mean - less.mean, math.hypot(more.ci95, less.ci95), more, less)
+
+
+def _of_two(mean: float, half: float, one: Estimate, other: Estimate) -> Estimate:
+    """What grows with one estimate, and falls with another."""
+    bounds = (one.at_least or other.at_most, one.at_most or other.at_least)
+    return Estimate(mean, half, min(one.runs, other.runs), *bounds)
 
 
 def percent_below(value: Estimate, reference: Estimate) -> Estimate:
     """How many percent `value` lies below `reference` (negative: above)."""
     part = ratio(value, reference)
-    return Estimate(100 * (1 - part.mean), 100 * part.ci95, part.runs)
+    return Estimate(100 * (1 - part.mean), 100 * part.ci95, part.runs, part.at_most, part.at_least)
 
 
 def where(frame: pl.DataFrame, labels: Mapping[str, object]) -> pl.DataFrame:
@@ -147,13 +169,18 @@ def state_over_seeds(runs: pl.DataFrame) -> str:
     states = runs["verdict.state"].to_list()
     if len(states) == 1 or MAKESPAN in runs.columns:
         return worst_state(states)
-    attempted = np.maximum(runs["load.attempted"].to_numpy(), np.finfo(float).tiny)
-    share = estimate(runs["load.accepted"].to_numpy() / attempted)
+    share = share_of_attempted(runs)
     below = share.mean + share.ci95 < KEEPS_UP
     if _most(states, "saturated") or (below and "saturated" in states):
         return "saturated"
     steady = _most(states, "steady") and share.mean >= KEEPS_UP
     return "steady" if steady else "not-converged"
+
+
+def share_of_attempted(runs: pl.DataFrame) -> Estimate:
+    """Accepted load over what hosts attempted to send, over seeds."""
+    attempted = np.maximum(runs["load.attempted"].to_numpy(), np.finfo(float).tiny)
+    return estimate(runs["load.accepted"].to_numpy() / attempted)
 
 
 def _most(states: Sequence[str], state: str) -> bool:
@@ -173,7 +200,8 @@ def over_seeds(
     """One row per combination of the axes `by`, averaged over everything else.
 
     Columns: the axes, `mean` and `ci95` of the column `value`, `runs`, the `state` over the seeds,
-    the `others` that some of them have, and the mean `offered` and `accepted` load. `within` names
+    the `others` that some of them have, the mean `offered` and `accepted` load, and whether they
+    accept what is attempted (`keeps_up`). `within` names
     the column with the interval inside a run, which serves where there is only one.
     """
     rows = []
@@ -191,6 +219,7 @@ def over_seeds(
                 "others": other_states(group, state),
                 "offered": group["load.offered"].mean(),
                 "accepted": group["load.accepted"].mean(),
+                "keeps_up": state != "saturated" and share_of_attempted(group).mean >= KEEPS_UP,
             }
         )
     return pl.DataFrame(rows, infer_schema_length=None)
@@ -217,12 +246,11 @@ class Saturation:
 
     #: Offered load at which accepted/offered falls through 0.98, by linear interpolation of that
     #: quotient between the two measured loads around it, above which it stays below; averaged over
-    #: the seeds.
+    #: the seeds. A lower bound where a seed keeps up at the highest load, and hosts can send more.
     load: Estimate
     #: Largest measured load at which every seed kept up, or kept up at a higher one.
     kept_up_at: float
-    #: Smallest measured load from which on none was accepted; None if there is none: then `load`
-    #: is only a lower bound.
+    #: Smallest measured load from which on none was accepted; None if there is none.
     fell_behind_at: float | None
 
 
@@ -255,8 +283,9 @@ def saturation(frame: pl.DataFrame, **labels: object) -> Saturation:
         firsts.append(float(offered[first]) if first < len(offered) else math.inf)
     behind = min(firsts)
     below = grid[grid < behind]
+    open_end = math.isinf(max(firsts)) and float(grid[-1]) < 1 - SAME_LABEL
     return Saturation(
-        load=estimate(loads),
+        load=replace(estimate(loads), at_least=open_end),
         kept_up_at=float(below[-1]) if below.size else 0.0,
         fell_behind_at=None if math.isinf(behind) else behind,
     )
@@ -288,11 +317,16 @@ def zero_load_latency(frame: pl.DataFrame, **labels: object) -> ZeroLoad:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A quantity per router of a group."""
+    """A quantity per router of a group, with the runs that it is the mean of."""
 
     mean: NDArray[np.float64]
     ci95: NDArray[np.float64]
-    runs: int
+    per_run: Sequence[NDArray[np.float64]]
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return len(self.per_run)
 
     def least(self) -> Estimate:
         """The smallest value of a router."""
@@ -300,9 +334,8 @@ class Profile:
         return Estimate(float(self.mean[router]), float(self.ci95[router]), self.runs)
 
     def relative(self, router: int) -> Estimate:
-        """The router's value over the mean of the whole group."""
-        middle = float(self.mean.mean())
-        return Estimate(float(self.mean[router]) / middle, float(self.ci95[router]) / middle)
+        """The router's value over the mean of the whole group, run by run."""
+        return estimate([values[router] / values.mean() for values in self.per_run])
 
 
 def profile(per_run: Sequence[NDArray[np.float64]]) -> Profile:
@@ -312,9 +345,9 @@ def profile(per_run: Sequence[NDArray[np.float64]]) -> Profile:
     sample = np.stack(per_run)
     runs = len(sample)
     if runs == 1:
-        return Profile(sample[0], np.full(sample.shape[1:], math.nan), 1)
+        return Profile(sample[0], np.full(sample.shape[1:], math.nan), per_run)
     half = student_975(runs - 1) * sample.std(axis=0, ddof=1) / math.sqrt(runs)
-    return Profile(sample.mean(axis=0), half, runs)
+    return Profile(sample.mean(axis=0), half, per_run)
 
 
 def injected_by_router(

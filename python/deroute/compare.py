@@ -54,7 +54,7 @@ class Metric:
             half = math.hypot(row["ci95"], self._width(rows) * row["mean"])
             estimate = Estimate(row["mean"], half, row["runs"]).scaled(scale)
             place = None if x is None else row[x]
-            found[place] = Point(estimate, row["state"], row["offered"], row["accepted"])
+            found[place] = Point(estimate, row["state"], row["keeps_up"])
         return found
 
     def _width(self, rows: pl.DataFrame) -> float:
@@ -67,13 +67,8 @@ class Point:
 
     value: Estimate
     state: str
-    offered: float
-    accepted: float
-
-    @property
-    def keeps_up(self) -> bool:
-        """Whether it accepts what is offered."""
-        return self.state != "saturated" and self.accepted >= analysis.KEEPS_UP * self.offered
+    #: Whether it accepts what its hosts attempt to send.
+    keeps_up: bool
 
 
 _ALL = "all"
@@ -177,7 +172,7 @@ def _known(metric: Metric, one: Point, other: Point) -> bool:
     if metric.steady:
         return "saturated" not in (one.state, other.state)
     if metric is THROUGHPUT:
-        # Below saturation both accept what is offered.
+        # Below saturation both accept what is attempted.
         return not (one.keeps_up and other.keeps_up)
     return "unfinished" not in (one.state, other.state)
 

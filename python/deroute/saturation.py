@@ -22,7 +22,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deroute.analysis import KEEPS_UP, SEED, Estimate, estimate, state_over_seeds
+from deroute.analysis import (
+    KEEPS_UP,
+    SEED,
+    Estimate,
+    estimate,
+    share_of_attempted,
+    state_over_seeds,
+)
 from deroute.errors import InputError
 from deroute.experiment import Experiment
 from deroute.figures import CATALOGUE, FigureTable, read_figures
@@ -297,10 +304,9 @@ def _sets_load(values: Sequence[Any]) -> bool:
 
 def _measured(load: float, runs: pl.DataFrame) -> Measured:
     state = state_over_seeds(runs)
-    took, tried = runs["load.accepted"].to_numpy(), runs["load.attempted"].to_numpy()
-    share = float((took / np.maximum(tried, np.finfo(float).tiny)).mean())
+    took = runs["load.accepted"].to_numpy()
     accepted = estimate(took, float(runs["load.accepted_ci95"][0]))
-    keeps_up = state != "saturated" and share >= KEEPS_UP
+    keeps_up = state != "saturated" and share_of_attempted(runs).mean >= KEEPS_UP
     latency = float(runs["latency.mean"].to_numpy().mean())
     return Measured(load, accepted, keeps_up, state, len(runs), latency)
 

@@ -69,8 +69,25 @@ def test_a_load_from_which_higher_ones_keep_up_is_not_where_a_curve_saturates() 
 
 def test_saturation_is_a_lower_bound_when_all_is_accepted() -> None:
     found = analysis.saturation(curve({0.1: 0.1, 0.9: 0.9}))
-    assert found.load.mean == 0.9
+    assert found.load == Estimate(0.9, math.nan, 1, at_least=True)
     assert found.fell_behind_at is None
+    behind = analysis.saturation(curve({0.1: 0.1, 0.9: 0.8})).load
+    assert not behind.at_least
+    # A host can send no more than a phit a cycle.
+    assert not analysis.saturation(curve({0.1: 0.1, 1.0: 1.0})).load.at_least
+    one_seed = pl.concat([curve({0.1: 0.1, 0.9: 0.9}, 1), curve({0.1: 0.1, 0.9: 0.8}, 2)])
+    assert analysis.saturation(one_seed).load.at_least
+
+
+def test_bounds_go_on_in_what_is_computed_from_them() -> None:
+    bound, known = Estimate(0.5, 0.0, at_least=True), Estimate(0.25, 0.0)
+    assert str(bound) == "at least 0.5 ± 0"
+    assert analysis.ratio(bound, known).at_least
+    assert analysis.ratio(known, bound).at_most
+    assert analysis.difference(known, bound).at_most
+    assert analysis.percent_below(bound, known).at_most
+    both = analysis.ratio(bound, bound)
+    assert both.interval == (-math.inf, math.inf)
 
 
 def test_saturation_averages_over_seeds_and_takes_the_worst_bracket() -> None:

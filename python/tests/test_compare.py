@@ -68,6 +68,18 @@ def test_quantiles_are_those_of_tables() -> None:
     assert quantile(0.995, None) == pytest.approx(2.5758, rel=1e-4)
 
 
+def test_what_hosts_did_not_attempt_is_not_missing() -> None:
+    """A run at a low load offers a few percent less than asked, by chance."""
+    frames = [
+        curve([500.0] * 5, [0.97 * load for load in LOADS]).with_columns(
+            pl.lit("steady").alias("verdict.state"),
+            (0.97 * pl.col("load")).alias("load.attempted"),
+        )
+        for _ in range(2)
+    ]
+    assert verdict(*frames).endswith("neither saturates")
+
+
 def test_a_difference_is_told_where_it_is() -> None:
     less = [450.0, 450.0, 450.0, 500.0, 500.0]
     text = verdict(curve(FLAT), curve(less, random=np.random.default_rng(2)))

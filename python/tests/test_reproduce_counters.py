@@ -59,6 +59,15 @@ def test_where_two_curves_part_is_known_to_a_step_of_the_load(evidence: Evidence
     assert [value.mean for value in call("parting_counter", evidence, along)] == [20.0]
 
 
+def test_curves_part_where_they_do_so_last(evidence: Evidence) -> None:
+    """A ratio that passes 5% and comes back is noise."""
+    bent = evidence.of("runs").outcomes[: len(LOADS)]
+    for outcome, base, factor in zip(bent, CURVES["straight"], (1.0, 1.07, 1.03, 1.5), strict=True):
+        outcome.agents.mean = np.array([[1.0, base * factor]])  # type: ignore[union-attr]
+    (load,) = call("parting_load", evidence, KEYS)
+    assert (load.mean, load.ci95) == (pytest.approx(0.35), pytest.approx(0.05))
+
+
 def test_curves_that_never_part_settle_nothing(evidence: Evidence) -> None:
     with pytest.raises(NotSettledError, match="IL-1 parts nowhere"):
         call("parting_load", evidence, KEYS | {"where": {"routing": "straight"}})

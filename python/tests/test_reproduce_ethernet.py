@@ -11,13 +11,15 @@ import pytest
 import synthetic
 from deroute.figures import Study
 from deroute.reproduce.engine import BuiltEngine
-from deroute.reproduce.evidence import Evidence
+from deroute.reproduce.evidence import Evidence, NotSettledError
 from deroute.reproduce.measures import call
 
 
-def evidence(frame: dict[str, list[Any]], **more: Any) -> Evidence:
+def evidence(
+    frame: dict[str, list[Any]], axes: dict[str, list[Any]] | None = None, **more: Any
+) -> Evidence:
     """Results of one experiment, `runs`, with these columns."""
-    study = Study({}, pl.DataFrame(frame), [], "0", **more)
+    study = Study(axes or {}, pl.DataFrame(frame), [], "0", **more)
     return Evidence({}, {}, {"runs": study}, BuiltEngine)
 
 
@@ -52,11 +54,13 @@ def test_victims_and_streams() -> None:
         {
             "routing": ["a"] * 4 + ["b"] * 4,
             "phase": ["calm", "calm", "hot", "hot"] * 2,
-            "victim": [1, 2] * 4,
-            "streams.victim.load.accepted": [0.8, 0.4, 0.4, 0.1, 0.8, 0.4, 0.8, 0.2],
+            "victim": [1, 2, 2, 1] * 2,
+            "seed": [1] * 8,
+            "streams.victim.load.accepted": [0.8, 0.4, 0.1, 0.4, 0.8, 0.4, 0.2, 0.8],
             "streams.low.load.accepted": [0.5] * 8,
             "streams.low.load.attempted": [0.45] * 8,
-        }
+        },
+        axes={"routing": ["a", "b"], "phase": ["calm", "hot"], "victim": [1, 2], "seed": [1]},
     )
     assert measured(known, "victims_share", where={"routing": "a"}) == pytest.approx([0.375])
     assert measured(known, "victims_share", where={"routing": "b"}) == pytest.approx([0.75])
@@ -73,6 +77,27 @@ def test_rates_of_slow_links() -> None:
     known = evidence({"load": [0.9]}, specs=[{"network": {"slow_links": links}}])
     rates = [rate.mean for rate in call("rates", known, {"experiment": "runs"})]
     assert rates == pytest.approx([0.25, 0.1, 0.35])
+
+
+def test_destinations_of_victims_are_no_sample() -> None:
+    """Two that suffer and two that do not, alike in every seed: the seeds agree."""
+    rows = [
+        (phase, victim, seed, 1.0 if phase == "calm" or victim < 2 else 0.15 + 0.01 * seed)
+        for phase in ("calm", "hot")
+        for victim in range(4)
+        for seed in (1, 2, 3)
+    ]
+    names = ("phase", "victim", "seed", "streams.victim.load.accepted")
+    columns: dict[str, list[Any]] = {
+        name: [row[place] for row in rows] for place, name in enumerate(names)
+    }
+    axes = {name: sorted(set(columns[name])) for name in names[:3]}
+    (share,) = call("victims_share", evidence(columns, axes), {"of": "runs", "where": {}})
+    assert (share.mean, share.runs) == (pytest.approx(0.585), 3)
+    assert share.ci95 < 0.02
+    columns = {name: values[:-1] for name, values in columns.items()}
+    with pytest.raises(NotSettledError, match="victims without a result"):
+        call("victims_share", evidence(columns, axes), {"of": "runs", "where": {}})
 
 
 def test_a_curve_may_end_at_the_first_load_that_is_not_accepted() -> None:

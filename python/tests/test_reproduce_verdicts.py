@@ -44,6 +44,28 @@ def test_evidence_needs_the_mean(value: Estimate, verdict: str) -> None:
     assert compare(check, [value], whole=False)[0] == verdict
 
 
+@pytest.mark.parametrize(
+    ("value", "low", "high", "verdict"),
+    [
+        (Estimate(math.inf), None, 5.0, DIFFERS),
+        (Estimate(math.inf), 5.0, None, REPRODUCED),
+        (Estimate(math.nan), None, 5.0, NOT_SETTLED),
+        (Estimate(0.5, 0.0, at_least=True), 0.4, None, REPRODUCED),
+        (Estimate(0.5, 0.0, at_least=True), None, 0.5, NOT_SETTLED),
+        (Estimate(0.5, 0.0, at_least=True), 0.6, None, NOT_SETTLED),
+        (Estimate(0.5, 0.0, at_least=True), None, 0.4, DIFFERS),
+        (Estimate(0.5, 0.0, at_most=True), None, 0.5, REPRODUCED),
+        (Estimate(0.5, 0.0, at_most=True), 0.4, None, NOT_SETTLED),
+    ],
+)
+@pytest.mark.parametrize("whole", [True, False])
+def test_what_never_comes_and_bounds_settle_no_more_than_they_say(
+    value: Estimate, low: float | None, high: float | None, verdict: str, whole: bool
+) -> None:
+    check = Check("accepted", {}, at_least=low, at_most=high)
+    assert compare(check, [value], whole=whole)[0] == verdict
+
+
 def test_the_same_seeds_are_compared_by_seeds() -> None:
     accepted = {("MIN", 1): 0.4, ("MIN", 2): 0.2, ("VLB lgl", 2): 0.4, ("VLB lgl", 1): 0.8}
     rows = [

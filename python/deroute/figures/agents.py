@@ -61,7 +61,7 @@ def _draw_curves(study: Study, table: FigureTable) -> Figure:
     def read(outcomes: Sequence[Outcome]) -> timeline.Course:
         found = record(outcomes, table)
         values = found.values
-        return found.time_us, analysis.Profile(values.mean[:, 0], values.ci95[:, 0], values.runs)
+        return found.time_us, analysis.profile([each[:, 0] for each in values.per_run])
 
     return timeline.draw(study, table, read, _title(table), [_MEAN])
 

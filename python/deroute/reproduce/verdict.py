@@ -113,22 +113,33 @@ def compare(check: Check, values: Sequence[Estimate], *, whole: bool = True) -> 
         ranges = [(low, high)] * len(values)
     verdict, reason = REPRODUCED, ""
     for value, (low, high) in zip(values, ranges, strict=True):
-        half = 0.0 if math.isnan(value.ci95) else value.ci95
-        slack = 1e-9 * max(abs(value.mean), 1.0)
-        least, most = value.mean - half, value.mean + half
-        if low - slack <= least and most <= high + slack:
-            continue
-        expected = _range_text(low, high)
-        if most < low - slack or least > high + slack:
-            return DIFFERS, f"{value} is not {expected}"
-        if not low - slack <= value.mean <= high + slack:
-            told = f"{value} is not {expected}, but its confidence interval reaches it"
-        elif whole:
-            told = f"{value} is {expected}, but its confidence interval is not"
-        else:
-            continue
-        verdict, reason = NOT_SETTLED, told
+        found, told = _within(value, low, high, whole=whole)
+        if found == DIFFERS:
+            return found, told
+        if found == NOT_SETTLED:
+            verdict, reason = found, told
     return verdict, reason
+
+
+def _within(value: Estimate, low: float, high: float, *, whole: bool) -> tuple[str, str]:
+    """Verdict on one value and a range of those it may have."""
+    expected = _range_text(low, high)
+    if math.isnan(value.mean):
+        return NOT_SETTLED, f"nothing was measured that could be {expected}"
+    slack = 1e-9 * max(abs(value.mean), 1.0) if math.isfinite(value.mean) else 0.0
+    low, high = low - slack, high + slack
+    least, most = value.interval
+    if low <= least and most <= high:
+        return REPRODUCED, ""
+    if most < low or least > high:
+        return DIFFERS, f"{value} is not {expected}"
+    if not low <= value.mean <= high:
+        return NOT_SETTLED, f"{value} is not {expected}, but its confidence interval reaches it"
+    if value.at_least or value.at_most:
+        return NOT_SETTLED, f"{value}, which need not be {expected}"
+    if whole:
+        return NOT_SETTLED, f"{value} is {expected}, but its confidence interval is not"
+    return REPRODUCED, ""
 
 
 def describe(values: Sequence[Estimate]) -> str:

@@ -7,6 +7,7 @@ is `[from, to]`. Levels come from `probes.agents`.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +18,8 @@ from deroute import analysis
 from deroute.analysis import AnalysisError, Estimate
 from deroute.figures.transient import trace
 from deroute.reproduce.evidence import Evidence, NotSettledError
-from deroute.reproduce.measures.chapter6 import response_us, settled_latency
+from deroute.reproduce.measures.chapter6 import peak_ns, settled_after_us, settled_ns
+from deroute.reproduce.measures.jackknife import jackknife
 from deroute.reproduce.measures.runs import Labels, _outcomes
 
 Window = Sequence[float]
@@ -34,9 +36,12 @@ def window_saving(
     by: str = "generation",
 ) -> list[Estimate]:
     """How many percent the latency of a window lies below that of another point, or window."""
-    (mine,) = settled_latency(evidence, of, where, window_us, by)
-    (other,) = settled_latency(evidence, of, under, under_us or window_us, by)
-    return [analysis.percent_below(mine, other)]
+
+    def saving(mine: Sequence[Any], other: Sequence[Any]) -> float:
+        latency = settled_ns(other, under_us or window_us, by)
+        return 100 * (1 - settled_ns(mine, window_us, by) / latency)
+
+    return [jackknife(evidence.of(of), [where, under], saving)]
 
 
 def response_surplus_us(
@@ -50,11 +55,15 @@ def response_surplus_us(
     by: str = "generation",
 ) -> list[Estimate]:
     """How much later than that of another point the latency is settled after a change."""
-    mine, other = (
-        response_us(evidence, of, each, change_us=change_us, settled_us=settled_us, by=by)[0]
-        for each in (where, over)
-    )
-    return [Estimate(mine.mean - other.mean)]
+
+    def later(mine: Sequence[Any], other: Sequence[Any]) -> float:
+        first, then = (
+            settled_after_us(trace(outcomes, by), change_us, settled_us)
+            for outcomes in (other, mine)
+        )
+        return then - first
+
+    return [jackknife(evidence.of(of), [where, over], later)]
 
 
 def peak_ratio(
@@ -67,8 +76,11 @@ def peak_ratio(
     by: str = "generation",
 ) -> list[Estimate]:
     """Highest latency of a bin of a window over that of another point."""
-    mine, other = (_peak(evidence, of, each, window_us, by) for each in (where, over))
-    return [Estimate(mine / other)]
+
+    def ratio(mine: Sequence[Any], other: Sequence[Any]) -> float:
+        return peak_ns(mine, window_us, by) / peak_ns(other, window_us, by)
+
+    return [jackknife(evidence.of(of), [where, over], ratio)]
 
 
 def saving_along(
@@ -151,16 +163,17 @@ def accepted_spread(
         analysis.accepted_load(analysis.where(frame, {**where, axis: label})) for label in labels
     ]
     high, low = (pick(loads, key=lambda each: each.mean) for pick in (max, min))
-    return [Estimate(high.mean - low.mean, math.hypot(high.ci95, low.ci95), high.runs)]
+    return [analysis.difference(high, low)]
 
 
 def path_mix_distance(evidence: Evidence, of: str, where: Labels, over: Labels) -> list[Estimate]:
     """Fraction of the packets that would have to change their kind of path to get another mix."""
-    mine, other = (
-        {str(path.kind): path.share for outcome in found for path in outcome.paths}
-        for found in (_outcomes(evidence.of(of), labels) for labels in (where, over))
-    )
-    return [Estimate(sum(abs(mine[kind] - other[kind]) for kind in mine) / 2)]
+
+    def distance(mine: Sequence[Any], other: Sequence[Any]) -> float:
+        mix, reference = _mix(mine), _mix(other)
+        return sum(abs(mix[kind] - reference[kind]) for kind in {*mix, *reference}) / 2
+
+    return [jackknife(evidence.of(of), [where, over], distance)]
 
 
 def level_reached_us(
@@ -194,10 +207,12 @@ def _over_runs(evidence: Evidence, of: str, where: Labels, one: Callable[[Any], 
     return analysis.estimate([one(outcome) for outcome in _outcomes(evidence.of(of), where)])
 
 
-def _peak(evidence: Evidence, of: str, where: Labels, window_us: Window, by: str) -> float:
-    line = trace(_outcomes(evidence.of(of), where), by)
-    inside = (line.time_us > window_us[0]) & (line.time_us < window_us[1])
-    return float(np.nanmax(line.latency_ns.mean[inside]))
+def _mix(outcomes: Sequence[Any]) -> Counter[str]:
+    """Mean share of each kind of path."""
+    shares: Counter[str] = Counter()
+    for outcome in outcomes:
+        shares.update({str(path.kind): path.share / len(outcomes) for path in outcome.paths})
+    return shares
 
 
 def _levels(outcome: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -6,17 +6,20 @@ Times are in microseconds since the measurement began.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from deroute import analysis
 from deroute.analysis import Estimate
 from deroute.figures.transient import Trace, trace
 from deroute.reproduce.evidence import Evidence, NotSettledError
-from deroute.reproduce.measures.runs import Labels, _outcomes, _profile, _rows
+from deroute.reproduce.measures.jackknife import jackknife
+from deroute.reproduce.measures.runs import Labels, _grouped, _outcomes, _profile, _rows
 
 #: A new steady latency is reached for good when no window deviates from it by more than this.
 _SETTLED = 0.1
@@ -26,7 +29,7 @@ def below_peak(evidence: Evidence, of: str, where: Labels, load: float) -> list[
     """How much less is accepted at a load than at the best load, in phits per host and cycle."""
     rows = _rows(evidence.of(of), where)
     best, then = analysis.max_accepted(rows), analysis.accepted_load(rows, load=load)
-    return [Estimate(best.mean - then.mean, float(np.hypot(best.ci95, then.ci95)), best.runs)]
+    return [analysis.difference(best, then)]
 
 
 def of_peak(evidence: Evidence, of: str, where: Labels, load: float) -> list[Estimate]:
@@ -46,10 +49,7 @@ def saturation_steps(
     """How much earlier each curve along an axis saturates than the one before it."""
     runs = evidence.of(of)
     loads = [analysis.saturation(_rows(runs, {**where, axis: label})).load for label in labels]
-    return [
-        Estimate(first.mean - then.mean, float(np.hypot(first.ci95, then.ci95)), first.runs)
-        for first, then in pairwise(loads)
-    ]
+    return [analysis.difference(first, then) for first, then in pairwise(loads)]
 
 
 def mirrored_difference(
@@ -61,8 +61,7 @@ def mirrored_difference(
     values = []
     for label in sorted(each for each in labels if 0 < each < below and -each in labels):
         ahead, behind = (analysis.accepted_load(rows, **{axis: at}) for at in (label, -label))
-        half = float(np.hypot(ahead.ci95, behind.ci95))
-        values.append(Estimate(ahead.mean - behind.mean, half, ahead.runs))
+        values.append(analysis.difference(ahead, behind))
     return values
 
 
@@ -70,8 +69,7 @@ def accepted_range(evidence: Evidence, of: str, where: Labels, axis: str) -> lis
     """Largest minus least accepted load along an axis, in phits per host and cycle."""
     rows = _rows(evidence.of(of), where)
     known = sorted(_each(rows, axis, analysis.accepted_load), key=lambda load: load.mean)
-    half = float(np.hypot(known[0].ci95, known[-1].ci95))
-    return [Estimate(known[-1].mean - known[0].mean, half, known[0].runs)]
+    return [analysis.difference(known[-1], known[0])]
 
 
 def latency_range(evidence: Evidence, of: str, where: Labels, axis: str) -> list[Estimate]:
@@ -95,10 +93,14 @@ def latency_saving_best(evidence: Evidence, of: str, where: Labels, axis: str) -
     Others that are saturated have no latency.
     """
     mine, others = _apart(evidence, of, where, axis)
-    steady = others.filter(pl.col("verdict.state") != "saturated")
-    if steady.is_empty():
+    known = []
+    for label in others[axis].unique(maintain_order=True):
+        rows = analysis.where(others, {axis: label})
+        if analysis.state_over_seeds(rows) != "saturated":
+            known.append(analysis.mean_latency(rows))
+    if not known:
         raise NotSettledError(f"no other point along {axis!r} keeps up")
-    best = min(_each(steady, axis, analysis.mean_latency), key=lambda latency: latency.mean)
+    best = min(known, key=lambda latency: latency.mean)
     return [analysis.percent_below(analysis.mean_latency(mine), best)]
 
 
@@ -108,19 +110,25 @@ def router_surplus(
     """Injected load of a router over its group's mean, minus the same at another point."""
     runs = evidence.of(of)
     mine, other = (_profile(runs, labels).relative(router) for labels in (where, over))
-    return [Estimate(mine.mean - other.mean, float(np.hypot(mine.ci95, other.ci95)))]
+    return [analysis.difference(mine, other)]
 
 
 def router_spread(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
     """Largest minus least injected load of the routers of a group, in phits per host and cycle."""
-    means = _profile(evidence.of(of), where).mean
-    return [Estimate(float(means.max() - means.min()))]
+    runs = evidence.of(of)
+    per_group = _grouped(runs)
+    return [jackknife(runs, [where], lambda outcomes: _spread(outcomes, per_group))]
 
 
 def spread_growth(evidence: Evidence, of: str, where: Labels, over: Labels) -> list[Estimate]:
     """How much wider the routers of a group lie apart at one point than at another."""
-    wide, narrow = (router_spread(evidence, of, labels)[0] for labels in (where, over))
-    return [Estimate(wide.mean - narrow.mean)]
+    runs = evidence.of(of)
+    per_group = _grouped(runs)
+
+    def growth(wide: Sequence[Any], narrow: Sequence[Any]) -> float:
+        return _spread(wide, per_group) - _spread(narrow, per_group)
+
+    return [jackknife(runs, [where, over], growth)]
 
 
 def detour_share(
@@ -128,22 +136,23 @@ def detour_share(
 ) -> list[Estimate]:
     """Share of these path kinds among the non-minimal packets of each of these routers."""
     runs = evidence.of(of)
-    if runs.routers_per_group is None:
-        raise NotSettledError("the topology has no groups of routers")
-    outcomes = _outcomes(runs, where)
-    names = [str(kind) for kind in outcomes[0].arrays.path_kinds]
-    wanted = [names.index(kind) for kind in kinds]
-    shares = analysis.path_shares_by_router(outcomes, runs.routers_per_group).mean
-    detours = 1 - shares[:, names.index("minimal")]
-    chosen = shares[:, wanted].sum(axis=1) / np.maximum(detours, 1e-12)
-    return [Estimate(float(chosen[router])) for router in routers]
+    per_group = _grouped(runs)
+    shares = []
+    for outcome in _outcomes(runs, where):
+        names = [str(kind) for kind in outcome.arrays.path_kinds]
+        mix = analysis.path_shares_by_router([outcome], per_group).mean
+        detours = np.maximum(1 - mix[:, names.index("minimal")], 1e-12)
+        chosen = mix[:, [names.index(kind) for kind in kinds]].sum(axis=1)
+        shares.append((chosen / detours)[list(routers)])
+    return [analysis.estimate(each) for each in np.transpose(shares)]
 
 
 def settled_latency(
     evidence: Evidence, of: str, where: Labels, window_us: Sequence[float], by: str = "generation"
 ) -> list[Estimate]:
     """Mean latency in ns within a window of time."""
-    return [_window(_trace(evidence, of, where, by), window_us)]
+    one = partial(settled_ns, window_us=window_us, by=by)
+    return [jackknife(evidence.of(of), [where], one)]
 
 
 def settled_ratio(
@@ -156,8 +165,11 @@ def settled_ratio(
     by: str = "generation",
 ) -> list[Estimate]:
     """Mean latency of one point over that of another within a window of time."""
-    mine, other = (_window(_trace(evidence, of, labels, by), window_us) for labels in (where, over))
-    return [analysis.ratio(mine, other)]
+
+    def ratio(mine: Sequence[Any], other: Sequence[Any]) -> float:
+        return settled_ns(mine, window_us, by) / settled_ns(other, window_us, by)
+
+    return [jackknife(evidence.of(of), [where, over], ratio)]
 
 
 def transient_peak(
@@ -170,11 +182,12 @@ def transient_peak(
     by: str = "generation",
 ) -> list[Estimate]:
     """Highest latency of a bin after a change of the traffic over the new steady latency."""
-    line = _trace(evidence, of, where, by)
-    after = (line.time_us > change_us) & (line.time_us < settled_us[1])
-    return [
-        Estimate(float(np.nanmax(line.latency_ns.mean[after])) / _window(line, settled_us).mean)
-    ]
+
+    def peak(outcomes: Sequence[Any]) -> float:
+        highest = peak_ns(outcomes, (change_us, settled_us[1]), by)
+        return highest / settled_ns(outcomes, settled_us, by)
+
+    return [jackknife(evidence.of(of), [where], peak)]
 
 
 def response_us(
@@ -193,7 +206,27 @@ def response_us(
     of which no packet has arrived are not steady, and no part of that value. With `mean_us` it is
     the latency of as long a time around each moment.
     """
-    line = _trace(evidence, of, where, by)
+
+    def response(outcomes: Sequence[Any]) -> float:
+        return settled_after_us(trace(outcomes, by), change_us, settled_us, mean_us)
+
+    return [jackknife(evidence.of(of), [where], response)]
+
+
+def settled_ns(outcomes: Sequence[Any], window_us: Sequence[float], by: str) -> float:
+    """Mean latency in ns of the seeds of a point within a window of time."""
+    return float(np.nanmean(_window(trace(outcomes, by), window_us)))
+
+
+def peak_ns(outcomes: Sequence[Any], window_us: Sequence[float], by: str) -> float:
+    """Highest latency of a bin, in ns, of the seeds of a point within a window of time."""
+    return float(np.nanmax(_window(trace(outcomes, by), window_us)))
+
+
+def settled_after_us(
+    line: Trace, change_us: float, settled_us: Sequence[float], mean_us: float = 0.0
+) -> float:
+    """Time after a change until a latency is settled, see `response_us`."""
     times, latency = line.time_us, line.latency_ns.mean
     settled = latency[(times >= settled_us[0]) & (times < settled_us[1])]
     if np.isnan(settled).all():
@@ -204,7 +237,12 @@ def response_us(
     window /= len(window)
     times, latency = (np.convolve(each[after], window, "valid") for each in (times, latency))
     late = times[~(np.abs(latency / np.nanmean(settled) - 1) <= _SETTLED)]
-    return [Estimate(float(late.max()) + width / 2 - change_us if late.size else 0.0)]
+    return float(late.max()) + width / 2 - change_us if late.size else 0.0
+
+
+def _spread(outcomes: Sequence[Any], per_group: int) -> float:
+    means = analysis.injected_by_router(outcomes, per_group).mean
+    return float(means.max() - means.min())
 
 
 def _each(rows: pl.DataFrame, axis: str, measure: Callable[..., Estimate]) -> list[Estimate]:
@@ -222,15 +260,12 @@ def _apart(
     return _rows(runs, where), others
 
 
-def _trace(evidence: Evidence, of: str, where: Labels, by: str) -> Trace:
-    return trace(_outcomes(evidence.of(of), where), by)
-
-
-def _window(line: Trace, window_us: Sequence[float]) -> Estimate:
+def _window(line: Trace, window_us: Sequence[float]) -> NDArray[np.float64]:
+    """The latency of the bins within a window."""
     inside = (line.time_us > window_us[0]) & (line.time_us < window_us[1])
     if not inside.any():
         raise NotSettledError(f"no time series between {window_us[0]} and {window_us[1]} us")
-    return Estimate(float(np.nanmean(line.latency_ns.mean[inside])))
+    return line.latency_ns.mean[inside]
 
 
 MEASURES = (

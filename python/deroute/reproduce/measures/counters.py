@@ -154,7 +154,7 @@ def _parting(
             _counter(evidence, of, {**labels, "load": load}, name).mean for labels in (where, over)
         )
         known.append((load, one / other, other))
-    for (below, ratio, counter), (above, then, more) in pairwise(known):
+    for (below, ratio, counter), (above, then, more) in reversed([*pairwise(known)]):
         if ratio <= 1 + _APART < then:
             return (below, above), (counter, more)
     raise NotSettledError(f"{name} parts nowhere between the loads that were measured")

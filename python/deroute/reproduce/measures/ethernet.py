@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from deroute import analysis, reference
 from deroute.analysis import Estimate
@@ -119,14 +120,18 @@ def stream_attempted(
 
 
 def victims_share(evidence: Evidence, of: str, where: Labels) -> list[Estimate]:
-    """What the victims of a hot spot get of what they get in calm, mean over their destinations."""
+    """What the victims of a hot spot get of what they get in calm, mean over their destinations.
+
+    The destinations are given, and no sample: the interval is that between the seeds.
+    """
     found = _rows(evidence.of(of), where)
-    column = "streams.victim.load.accepted"
-    loads = {
-        phase: _rows(evidence.of(of), {**where, "phase": phase})[column].to_numpy()
-        for phase in found["phase"].unique()
-    }
-    return [analysis.estimate(loads["hot"] / loads["calm"])]
+    places = [name for name in evidence.of(of).axes if name not in ("phase", *where)]
+    loads = found.pivot("phase", index=places, values="streams.victim.load.accepted")
+    shares = loads.with_columns(share=pl.col("hot") / pl.col("calm"))
+    if shares["share"].null_count():
+        raise NotSettledError("victims without a result, in calm or beside the hot spot")
+    by_seed = shares.group_by(analysis.SEED).agg(pl.col("share").mean())
+    return [analysis.estimate(by_seed["share"].to_numpy())]
 
 
 def victims_advantage(evidence: Evidence, of: str, where: Labels, over: Labels) -> list[Estimate]:

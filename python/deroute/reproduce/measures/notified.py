@@ -8,6 +8,7 @@ group, with finer samples than notifications or rises are apart.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from deroute import analysis
 from deroute.analysis import Estimate
 from deroute.figures.transient import trace
 from deroute.reproduce.evidence import Evidence, NotSettledError
+from deroute.reproduce.measures.jackknife import jackknife
 from deroute.reproduce.measures.runs import Labels, _outcomes
 
 
@@ -76,7 +78,7 @@ def nonminimal_apart(
     (mine,), (other,) = (
         nonminimal_percent(evidence, of, labels, window_us) for labels in (where, over)
     )
-    return [Estimate(abs(mine.mean - other.mean), float(np.hypot(mine.ci95, other.ci95)))]
+    return [replace(apart := analysis.difference(mine, other), mean=abs(apart.mean))]
 
 
 def fallen_us(
@@ -93,19 +95,22 @@ def fallen_us(
     That is until it stays within a tenth of the height of the peak above its new steady value.
     With `over` it is the ratio to the time of other points.
     """
-    if over is not None:
-        (mine,), (other,) = (
-            fallen_us(evidence, of, labels, change_us=change_us, settled_us=settled_us)
-            for labels in (where, over)
-        )
-        return [Estimate(mine.mean / other.mean)]
-    line = trace(_outcomes(evidence.of(of), where), "generation")
-    times, latency = line.time_us, line.latency_ns.mean
-    settled = (times >= settled_us[0]) & (times < settled_us[1])
-    after = (times > change_us) & (times < settled_us[1])
-    above = latency - float(np.nanmean(latency[settled]))
-    late = times[after & (above > 0.1 * float(np.nanmax(above[after])))]
-    return [Estimate(float(late.max()) + float(np.diff(times[:2])[0]) / 2 - change_us)]
+
+    def fallen(outcomes: Sequence[Any]) -> float:
+        line = trace(outcomes, "generation")
+        times, latency = line.time_us, line.latency_ns.mean
+        settled = (times >= settled_us[0]) & (times < settled_us[1])
+        after = (times > change_us) & (times < settled_us[1])
+        above = latency - float(np.nanmean(latency[settled]))
+        late = times[after & (above > 0.1 * float(np.nanmax(above[after])))]
+        return float(late.max()) + float(np.diff(times[:2])[0]) / 2 - change_us
+
+    def ratio(mine: Sequence[Any], other: Sequence[Any]) -> float:
+        return fallen(mine) / fallen(other)
+
+    if over is None:
+        return [jackknife(evidence.of(of), [where], fallen)]
+    return [jackknife(evidence.of(of), [where, over], ratio)]
 
 
 def changes_until(

@@ -47,8 +47,9 @@ def accepted_from(
 ) -> list[Estimate]:
     """Accepted load in phits per host and cycle from a time on, less that of another point."""
     late = _late(evidence.of(of), where, from_us)
-    other = 0.0 if less is None else _late(evidence.of(of), less, from_us)
-    return [Estimate(late - other)]
+    if less is None:
+        return [late]
+    return [analysis.difference(late, _late(evidence.of(of), less, from_us))]
 
 
 def fraction_of_bound(
@@ -78,10 +79,7 @@ def accepted_surplus(
     """Accepted load minus that of a reference, in phits per host and cycle, along an axis."""
     runs = evidence.of(of)
     pairs = zip(_along(_rows(runs, where), axis), _along(_rows(runs, over), axis), strict=True)
-    return [
-        Estimate(mine.mean - other.mean, float(np.hypot(mine.ci95, other.ci95)), mine.runs)
-        for (_, mine), (_, other) in pairs
-    ]
+    return [analysis.difference(mine, other) for (_, mine), (_, other) in pairs]
 
 
 def saturation(
@@ -173,13 +171,11 @@ def router_path_share(
 ) -> list[Estimate]:
     """Fraction of the packets of a router of the group whose path is of this kind."""
     runs = evidence.of(of)
-    if runs.routers_per_group is None:
-        raise NotSettledError("the topology has no groups of routers")
-    shares = []
+    per_group, shares = _grouped(runs), []
     for outcome in _outcomes(runs, where):
         column = outcome.arrays.path_kinds.index(kind)
         packets = np.asarray(outcome.arrays.paths_by_router, dtype=float)
-        packets = packets[router :: runs.routers_per_group].sum(axis=0)
+        packets = packets[router::per_group].sum(axis=0)
         shares.append(packets[column] / max(packets.sum(), 1))
     return [analysis.estimate(shares)]
 
@@ -238,20 +234,25 @@ def _outcomes(runs: Study, where: Labels) -> list[Any]:
     return runs.outcomes_of(_rows(numbered, where))
 
 
-def _late(runs: Study, where: Labels, from_us: float) -> float:
+def _late(runs: Study, where: Labels, from_us: float) -> Estimate:
     outcomes = _outcomes(runs, where)
     if any(outcome.series is None for outcome in outcomes):
         raise NotSettledError("the points have no time series")
     times, loads = course(outcomes)
     if not (times >= from_us).any():
         raise NotSettledError(f"no time series after {from_us} us")
-    return float(loads.mean[times >= from_us].mean())
+    return analysis.estimate([load[times >= from_us].mean() for load in loads.per_run])
+
+
+def _grouped(runs: Study) -> int:
+    """Routers per group."""
+    if runs.routers_per_group is None:
+        raise NotSettledError("the topology has no groups of routers")
+    return runs.routers_per_group
 
 
 def _profile(runs: Study, where: Labels) -> analysis.Profile:
-    if runs.routers_per_group is None:
-        raise NotSettledError("the topology has no groups of routers")
-    return analysis.injected_by_router(_outcomes(runs, where), runs.routers_per_group)
+    return analysis.injected_by_router(_outcomes(runs, where), _grouped(runs))
 
 
 MEASURES = (
