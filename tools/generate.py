@@ -152,7 +152,7 @@ def cells_page() -> str:
 def _tables_of(scale: str, *items: str) -> tuple[papers.Paper, list[papers.ItemReport]]:
     paper = papers.read_paper(ROOT / "reproduce" / "fat-tree")
     chosen = [each for each in paper.items if each.name in items]
-    return paper, status.kept(chosen, [(scale, paper.folder)], _engine.VERSION)
+    return paper, status.kept(paper, chosen, [(scale, paper.folder)], _engine.VERSION)
 
 
 FILES: Mapping[str, Callable[[], str]] = {

@@ -10,7 +10,7 @@ import pytest
 
 from deroute.reproduce import PaperError, read_paper
 from deroute.reproduce.experiments import documents
-from test_reproduce_command import call, write
+from test_reproduce_command import call, rows, write
 
 BESIDE = """
 [[experiment]]
@@ -75,3 +75,24 @@ def test_an_experiment_is_like_another(tmp_path: Path, monkeypatch: pytest.Monke
     item.write_text(lines + more.replace('like = "bound"', 'like = "more"'))
     with pytest.raises(PaperError, match="experiment 'more': like 'more'; choose from: bound"):
         more_of_it()
+
+
+def test_a_verdict_is_that_of_the_points_it_was_measured_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = write("0.11")
+    call("small", "--jobs", "1")
+    item, paper = folder / "3.2-bound.toml", folder / "paper.toml"
+    item.write_text(item.read_text().replace("The bound", "A bound").replace("throughput", "line"))
+    assert rows("small")["an-eighth"][2] == "reproduced"
+    for file, before, after in (
+        (paper, 'latency = "150 ns"', 'latency = "100 ns"'),
+        (paper, "seeds = [1]", "seeds = [1, 2]"),
+        (item, "load = [0.05, 0.4]", "load = [0.05, 0.3, 0.4]"),
+    ):
+        write("0.11")
+        assert rows("small")["an-eighth"][2] == "reproduced"
+        file.write_text(file.read_text().replace(before, after))
+        assert rows("small")["an-eighth"][2] == "never measured", after
+    assert rows("small")["hosts"][2] == "reproduced"

@@ -277,7 +277,7 @@ def test_changed_checks_and_older_engines_are_told(
     write("0.12")
     changed = rows("small")["an-eighth"]
     assert changed[2] == "never measured"
-    assert "checks have changed" in changed[6]
+    assert "checks or points have changed" in changed[6]
     write("0.11")
     amend(Path("runs"), engine="0.0.1", day="2020-02-29")
     older = rows("small")["an-eighth"]

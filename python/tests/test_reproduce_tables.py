@@ -157,7 +157,7 @@ def test_cells_are_kept_until_the_table_has_other_columns(tmp_path: Path) -> Non
 def test_the_cells_of_the_fat_tree_paper_are_claims_one_by_one() -> None:
     paper = read_paper(ROOT / "reproduce" / "fat-tree")
     [item] = [each for each in paper.items if each.name == "table-2"]
-    [found] = status.kept([item], [("paper", paper.folder)], "0")
+    [found] = status.kept(paper, [item], [("paper", paper.folder)], "0")
     cells, in_phits = found.tables
     rows = {row["cell"]: row for row in cells.rows()}
     assert len(rows) == 340

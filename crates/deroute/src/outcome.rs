@@ -170,7 +170,7 @@ pub struct Size {
 /// How a run with `run.precision` came to its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stopping {
-    /// The means were known as well as was asked before the end of `run.measure`.
+    /// The means were known as well as was asked by the end of `run.measure`.
     pub reached: bool,
     /// How often that was looked at.
     pub looks: u32,

@@ -165,7 +165,7 @@ def _run_items(
         reports.append(papers.reproduce_item(paper, each, scale, run, BuiltEngine))
         with blaming("--dir", where):
             reports[-1].figures.extend(_draw(each, where, run.keywords["formats"]))
-            status.keep(where, scale, reports[-1], whole[each.name])
+            status.keep(where, paper, scale, reports[-1], whole[each.name])
         print_item(console, reports[-1])
     return reports
 
@@ -208,7 +208,7 @@ def _last(
             own = directory or _default_directory(data, each)
             places += [(each, where) for where in (*published, own)]
         items = data.select(item, chapters)
-        known.append((data, status.kept(items, places, _engine.VERSION)))
+        known.append((data, status.kept(data, items, places, _engine.VERSION)))
     return known
 
 

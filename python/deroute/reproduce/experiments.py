@@ -11,13 +11,14 @@ of the other (`runs`), where what an experiment says of the scale itself thins o
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator, Mapping
 from functools import reduce
 from typing import Any
 
 from deroute.files import read_references
 from deroute.reproduce.paper import Claim, Item, Paper, PaperError
-from deroute.spec import assign
+from deroute.spec import assign, fingerprint
 
 _KEYS = (
     *("name", "title", "reference", "axes", "base", "set", "unset", "skip"),
@@ -42,6 +43,15 @@ def documents(paper: Paper, item: Item, scale: str) -> dict[str, dict[str, Any]]
         for table in item.experiments
         if not of_claims or table["name"] in item.looked_at
     }
+
+
+def fingerprints(paper: Paper, item: Item, scale: str) -> dict[str, str]:
+    """What the points of each experiment of an item depend on, as a fingerprint."""
+    found = {}
+    for name, document in documents(paper, item, scale).items():
+        points = {key: document.get(key) for key in ("base", "axis", "skip", "reference")}
+        found[name] = fingerprint(json.dumps(points, sort_keys=True))
+    return found
 
 
 def seeds(paper: Paper, item: Item, claim: Claim, scale: str) -> list[int]:

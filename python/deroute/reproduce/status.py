@@ -15,6 +15,7 @@ from typing import Any
 
 from deroute.reproduce import cells
 from deroute.reproduce.cells import Cells
+from deroute.reproduce.experiments import fingerprints
 from deroute.reproduce.paper import Claim, Item, Paper, PaperError
 from deroute.reproduce.report import ItemReport
 from deroute.reproduce.verdict import NEVER_MEASURED, Judgement, without_runs
@@ -24,7 +25,7 @@ _LISTS = ("measured", "evidence")
 _KEPT = ("verdict", "reason", "explained", "engine", "day", *_LISTS)
 
 
-def keep(directory: Path, scale: str, report: ItemReport, item: Item) -> None:
+def keep(directory: Path, paper: Paper, scale: str, report: ItemReport, item: Item) -> None:
     """Keep the verdicts on the claims of an item in the result directory of its paper.
 
     Those on other claims of the whole `item` stay, if the report is on some of them alone.
@@ -33,9 +34,10 @@ def keep(directory: Path, scale: str, report: ItemReport, item: Item) -> None:
     judged = {judgement.claim.id for judgement in report.judgements}
     others = {claim.id for claim in item.claims} - judged
     known = {name: entry for name, entry in _read(file).items() if name in others} if others else {}
+    points = fingerprints(paper, item, scale)
     claims = known | {
         judgement.claim.id: {name: getattr(judgement, name) for name in _KEPT}
-        | {"checks": _checks(judgement.claim)}
+        | {"checks": _checks(judgement.claim), "points": _points(judgement.claim, points)}
         for judgement in report.judgements
     }
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -49,7 +51,7 @@ def keep(directory: Path, scale: str, report: ItemReport, item: Item) -> None:
 
 
 def kept(
-    items: Sequence[Item], places: Sequence[tuple[str, Path]], engine: str
+    paper: Paper, items: Sequence[Item], places: Sequence[tuple[str, Path]], engine: str
 ) -> list[ItemReport]:
     """The last verdict on every claim, from places: scales and directories with verdicts of them.
 
@@ -58,7 +60,10 @@ def kept(
     """
     reports = []
     for item in items:
-        files = [(scale, _read(_file(where, item, scale))) for scale, where in places]
+        read = ((scale, _read(_file(where, item, scale))) for scale, where in places)
+        files = [
+            (scale, fingerprints(paper, item, scale), claims) for scale, claims in read if claims
+        ]
         judgements = []
         for claim in item.claims:
             known = list(_known(claim, files))
@@ -80,7 +85,7 @@ def _cells(item: Item, places: Sequence[tuple[str, Path]]) -> list[Cells]:
 
 def published(paper: Paper, folder: Path, engine: str) -> list[ItemReport]:
     """The published verdict on every claim of a paper, which are in its folder."""
-    return kept(paper.items, [(scale, folder) for scale in paper.scales], engine)
+    return kept(paper, paper.items, [(scale, folder) for scale in paper.scales], engine)
 
 
 def _file(directory: Path, item: Item, scale: str) -> Path:
@@ -103,17 +108,24 @@ def _checks(claim: Claim) -> str:
     return fingerprint(json.dumps(checks, sort_keys=True))
 
 
-#: Scales, and the verdicts on the claims of an item at them.
-_Files = Sequence[tuple[str, Mapping[str, Any]]]
+def _points(claim: Claim, experiments: Mapping[str, str]) -> str:
+    """Fingerprint of the points that a claim looks at."""
+    looked_at = {name: experiments[name] for name in claim.looks_at if name in experiments}
+    return fingerprint(json.dumps(looked_at, sort_keys=True))
+
+
+#: Scales, what the points of each experiment of an item depend on, and the verdicts on its claims.
+_Files = Sequence[tuple[str, Mapping[str, str], Mapping[str, Any]]]
 
 
 def _known(claim: Claim, files: _Files) -> Iterator[Judgement]:
     """Measurements of a claim as it is now, in the order of the files."""
     if not claim.checks:
         return
-    for scale, claims in files:
-        entry = claims.get(claim.id)
-        if entry is not None and entry["checks"] == _checks(claim) and entry.keys() >= {*_KEPT}:
+    for scale, points, claims in files:
+        entry = claims.get(claim.id, {})
+        now = {"checks": _checks(claim), "points": _points(claim, points)}
+        if entry.keys() >= {*_KEPT} and all(entry.get(name) == now[name] for name in now):
             values = {name: entry[name] for name in _KEPT}
             values |= {name: tuple(values[name]) for name in _LISTS}
             values["explained"] &= claim.finding is not None
@@ -130,6 +142,6 @@ def _with_engine(judgement: Judgement, engine: str) -> Judgement:
 def _unmeasured(claim: Claim, files: _Files) -> Judgement:
     if (known := without_runs(claim)) is not None:
         return known
-    changed = any(claim.id in claims for _, claims in files)
-    stale = "the checks have changed since the last measurement" if changed else ""
+    changed = any(claim.id in claims for *_, claims in files)
+    stale = "its checks or points have changed since the last measurement" if changed else ""
     return Judgement(claim, NEVER_MEASURED, (), "", stale=stale)

@@ -7,7 +7,7 @@
 //! `byte_counter` is sent, and by a count of their own when `timer` has passed; each brings the rate half of
 //! the way to the target. In the first `recovery` of both counts the target stays (fast recovery). Later ones
 //! raise it by `active_increase`, or, where both counts are beyond and there is a `hyper_increase`, by that as
-//! often as the lesser count is beyond. At the rate of the link the limiter goes.
+//! often as the lesser count is beyond. At the rate of the link the limiter goes; alpha is remembered, and goes on falling.
 //!
 //! # Source
 //! Zhu et al., Congestion control for large-scale RDMA deployments, SIGCOMM 2015, 3.1 and 4; its fixed point:
@@ -219,9 +219,14 @@ impl Control for Plan {
     type Flow = DcqcnLimiter;
 
     const AT_ONCE: bool = false;
+    const REMEMBERS: bool = true;
 
     fn begin(&self) -> DcqcnLimiter {
         DcqcnLimiter::new(self)
+    }
+
+    fn begin_again(&self, before: &DcqcnLimiter) -> DcqcnLimiter {
+        DcqcnLimiter { alpha: before.alpha, told: before.told, ..DcqcnLimiter::new(self) }
     }
 
     fn cut(&self, own: &mut DcqcnLimiter, _: u8, now: f64) -> Option<f64> {
@@ -281,6 +286,18 @@ mod tests {
         let fallen = (255.0 / 256.0_f64).powi(700);
         assert!((limiter.alpha - (fallen * 255.0 / 256.0 + 1.0 / 256.0)).abs() < 1e-12);
         assert!((limiter.rate - 0.5 * (1.0 - fallen / 2.0)).abs() < 1e-12);
+    }
+
+    /// A flow that is back at the rate of the link is cut by what is left of alpha.
+    #[test]
+    fn alpha_outlives_the_limiter() {
+        let mut limiter = DcqcnLimiter::new(&PAPER);
+        limiter.cut(&PAPER, 0.0);
+        let mut again = PAPER.begin_again(&limiter);
+        assert_eq!((again.rate, again.target, again.told), (1.0, 1.0, 0.0));
+        again.cut(&PAPER, 55e3 * 300.5);
+        let fallen = (255.0 / 256.0_f64).powi(300);
+        assert!((again.rate - (1.0 - fallen / 2.0)).abs() < 1e-12, "{}", again.rate);
     }
 
     /// Cycles end by data as well; a cut begins them anew, and has a least rate.

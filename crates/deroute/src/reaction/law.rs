@@ -11,11 +11,19 @@ pub(crate) trait Control {
     /// A flow is limited from its first packet on, and not only after it has been told something.
     const AT_ONCE: bool = true;
 
+    /// A flow whose limit has gone is remembered until it has one again.
+    const REMEMBERS: bool = false;
+
     /// Bytes of a flow beside itself.
     const BOXED: u64 = 0;
 
     /// What is kept of a flow that has been told nothing.
     fn begin(&self) -> Self::Flow;
+
+    /// What is kept of a flow that had a limit before, which is remembered.
+    fn begin_again(&self, _before: &Self::Flow) -> Self::Flow {
+        self.begin()
+    }
 
     /// A host hears that a queue was too long by some feedback. Returns how long a cycle is that begins now, if one
     /// does.
@@ -125,6 +133,13 @@ macro_rules! reaction_points {
                 }
             }
 
+            /// See [`Control::REMEMBERS`].
+            pub(crate) fn remembers(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => <$file::Plan as Control>::REMEMBERS,)*
+                }
+            }
+
             /// See [`Control::BOXED`].
             pub(crate) fn boxed_bytes(&self) -> u64 {
                 match self {
@@ -136,6 +151,14 @@ macro_rules! reaction_points {
             pub(crate) fn begin(&self) -> Limit {
                 match self {
                     $(Self::$variant(plan) => Limit::$variant(plan.begin()),)*
+                }
+            }
+
+            /// See [`Control::begin_again`].
+            pub(crate) fn begin_again(&self, before: &Limit) -> Limit {
+                match (self, before) {
+                    $((Self::$variant(plan), Limit::$variant(own)) => Limit::$variant(plan.begin_again(own)),)*
+                    _ => self.begin(),
                 }
             }
 

@@ -71,6 +71,14 @@ impl Conditional {
         }
     }
 
+    /// Does a port of a router lead to another group?
+    pub(super) fn leaves_group(&self, at: RouterId, port: PortId) -> bool {
+        match self.topology.peer(at, port) {
+            Peer::Router { router, .. } => self.is_conditional(at, router),
+            Peer::Host(_) | Peer::Unused => false,
+        }
+    }
+
     /// The router on which the `nth` alternative of a host behind a port lands, if it has one.
     pub(super) fn alternative(
         &self,

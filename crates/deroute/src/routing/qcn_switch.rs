@@ -29,7 +29,7 @@
 //! `feedback`: `base` or `comparison` (default); `limit` L_f (default 1/64); `packets` PC_l (default 100);
 //! `increase` PI in points of percent (default 1); `lower` Th1 (default 0) and `upper` Th2 (default 30);
 //! `source_processing`: `off` (default), `same`, by the rule of `feedback`, or `base`, by the base rule whatever
-//! that is; `decrease_law`: `multiplicative` (default), or `subtractive`, by so many points as the first would take of
+//! that is, of `source_inputs`: `all` (default) or `local`, those of links within the group; `decrease_law`: `multiplicative` (default), or `subtractive`, by so many points as the first would take of
 //! 100; `increase_law`: `additive` (default), or `multiplicative`, by `increase` percent of `P`; `least`, below
 //! which `P` does not fall (default 0); `decay`, half-life of the last feedback of a port, in cycles or
 //! as a time (default: none); `alternatives` of each host, of which one is drawn (default 1); `phase_a`, a policy as
@@ -65,7 +65,7 @@ use super::{
 };
 use crate::ids::{Cycle, PortId, RouterId};
 use crate::probe::PathKind;
-use crate::spec::{Quantity, SpecError, VcUse};
+use crate::spec::{Quantity, SpecError, VcUse, is_default};
 use crate::state::state;
 
 /// Parameters of QCN-Switch.
@@ -86,6 +86,9 @@ pub struct QcnSwitchSpec {
     pub upper: f64,
     /// A switch follows the notifications that it makes of its inputs. Default `off`.
     pub source_processing: SourceProcessing,
+    /// Which inputs these are. Default `all`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub source_inputs: SourceInputs,
     /// How the probability falls. Default `multiplicative`.
     pub decrease_law: DecreaseLaw,
     /// How it rises. Default `additive`.
@@ -101,7 +104,7 @@ pub struct QcnSwitchSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase_a: Option<Policy>,
     /// What notifications of queues to hosts do. Default `count`.
-    #[serde(skip_serializing_if = "EndpointRule::counts")]
+    #[serde(skip_serializing_if = "is_default")]
     pub endpoint: EndpointRule,
     /// How the VC follows from the position on the path. Default `path-position`.
     pub vc_use: VcUse,
@@ -117,6 +120,7 @@ impl Default for QcnSwitchSpec {
             lower: 0.0,
             upper: 30.0,
             source_processing: SourceProcessing::Off,
+            source_inputs: SourceInputs::All,
             decrease_law: DecreaseLaw::Multiplicative,
             increase_law: IncreaseLaw::Additive,
             least: 0.0,
@@ -141,20 +145,26 @@ pub enum SourceProcessing {
     Base,
 }
 
+/// Of which inputs a switch follows its own notifications.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceInputs {
+    /// Of all (thesis 4.6.4).
+    #[default]
+    All,
+    /// Of those whose links come from routers of the same group (HiPINEB 2017, III.B).
+    Local,
+}
+
 /// What notifications of queues to hosts do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndpointRule {
     /// What all others do.
+    #[default]
     Count,
     /// Nothing: they are for the host that sends too much.
     Ignored,
-}
-
-impl EndpointRule {
-    fn counts(&self) -> bool {
-        *self == Self::Count
-    }
 }
 
 /// What happened.
@@ -329,7 +339,11 @@ impl Routing for QcnSwitch {
                 SourceProcessing::Base => FeedbackRule::Base,
             };
             let (to, _) = told.to;
-            if self.rules.is_conditional(told.router, to) {
+            let counts = match self.spec.source_inputs {
+                SourceInputs::All => true,
+                SourceInputs::Local => !self.rules.leaves_group(told.router, told.port),
+            };
+            if counts && self.rules.is_conditional(told.router, to) {
                 let port = self.rules.minimal(told.router, &mut Header::new(to)).port;
                 self.count.heard += 1;
                 self.probabilities.apply(told, port, local);

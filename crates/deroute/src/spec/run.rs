@@ -43,7 +43,7 @@ pub struct Precision {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Quantity>,
     /// Cycles before the measurement, in place of `run.warmup`. As many are measured at least, and no fewer than 10000
-    /// (or half of `run.measure`). When what has been measured shows a trend it is dropped, and the measurement begins
+    /// (or half of `run.measure`), if `run.measure` is as long. When what has been measured shows a trend it is dropped, and the measurement begins
     /// anew. Default: 5000 cycles, or twice a round trip, or the time in which a link fills a buffer, whichever is
     /// longest.
     #[serde(skip_serializing_if = "Option::is_none")]

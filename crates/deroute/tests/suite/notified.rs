@@ -193,6 +193,19 @@ fn sources_process_their_own_notifications() {
     near(&local(true, Some(Made::AtOutput), 31)(&mut *agent)[..2], &[1.5625, 100.0]);
 }
 
+/// Of all inputs, or of those within the group: the ports of this router from 5 on lead to other groups.
+#[test]
+fn sources_may_process_what_they_say_of_local_inputs_alone() {
+    for (inputs, port, left) in [("all", 5, 1.5625), ("local", 2, 1.5625), ("local", 5, 100.0)] {
+        let keys = format!("source_processing = 'base', source_inputs = '{inputs}'");
+        let mut agent = agent(DRAGONFLY, &format!("{{ qcn_switch = {{ {keys} }} }}"));
+        let (router, port, to) = (RouterId(0), PortId(port), (RouterId(31), PortId(0)));
+        let (made, ends, feedback, about, now) = (Some(Made::AtInput), false, 63, ABOUT, 0);
+        agent.notified(&Notification { router, port, made, ends, to, feedback, about, now });
+        near(&[probabilities(&mut *agent).into_iter().fold(100.0, f64::min)], &[left]);
+    }
+}
+
 /// The port up with the least level for a destination, until the level ends.
 #[test]
 fn levels_choose_the_way_up() {

@@ -262,6 +262,28 @@ fn what_is_dropped_is_forgotten() {
     }
 }
 
+/// No more is measured than may be, at least as much as was dropped where there is time, and the end is looked at, too.
+#[test]
+fn lengths_are_those_that_were_asked_for() {
+    // What is dropped, the longest measurement, and what is measured at 20%.
+    for (warmup, most, measured) in [
+        (30_000, 10_000, 10_000..=10_000),
+        (20_000, 20_000, 20_000..=20_000),
+        (5_000, 4_000, 4_000..=4_000),
+        (20_000, 30_000, 20_000..=24_000),
+        (5_000, 40_000, 10_000..=12_000),
+    ] {
+        let mut spec = dragonfly("{ minimal = {} }", "'uniform'", 0.3);
+        spec.run.precision = Some(value(&format!("{{ latency = '20%', warmup = {warmup} }}")));
+        (spec.run.warmup, spec.run.measure) = (Run::default().warmup, most.into());
+        let outcome = support::run(&spec);
+        let stopping = outcome.stopping.unwrap();
+        assert!(stopping.reached && stopping.looks > 0, "{warmup}, {most}: {stopping:?}");
+        assert_eq!(outcome.measured_from, warmup, "{most}");
+        assert!(measured.contains(&outcome.measured_cycles), "{}", outcome.measured_cycles);
+    }
+}
+
 /// A precision that is out of reach is told.
 #[test]
 fn what_is_not_known_is_told() {

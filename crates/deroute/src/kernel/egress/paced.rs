@@ -8,7 +8,7 @@ use crate::ids::Cycle;
 use crate::kernel::core::Core;
 use crate::kernel::core::packet::NONE;
 use crate::probe::limits::LimitRecord;
-use crate::reaction::{Acknowledged, Limit, Receipt};
+use crate::reaction::{Acknowledged, Law, Limit, Receipt};
 use crate::rng::Stream;
 
 /// What has a limit: a queue of a host, and router and port of the destination if these matter.
@@ -18,6 +18,8 @@ pub(super) type FlowId = (u8, u32, u16);
 #[derive(Serialize, Deserialize)]
 pub(super) struct PacedHost {
     pub(super) flows: BTreeMap<FlowId, Flow>,
+    /// What flows had whose limits have gone, if that is remembered.
+    gone: BTreeMap<FlowId, Limit>,
     /// Flows whose first packet only waits for its time, the earliest of a queue first.
     ready: BTreeSet<Ready>,
     pub(super) rng: Stream,
@@ -57,10 +59,14 @@ pub(super) struct Flow {
 }
 
 impl PacedHost {
+    /// Bytes of what is remembered of a flow, in a tree whose nodes may be half full.
+    pub(super) const GONE: u64 = 2 * size_of::<(FlowId, Limit)>() as u64;
+
     /// No flow has a limit; so many queues.
     pub(super) fn new(rng: Stream, queues: usize) -> Self {
         Self {
             flows: BTreeMap::new(),
+            gone: BTreeMap::new(),
             ready: BTreeSet::new(),
             rng,
             staged: 0,
@@ -99,6 +105,19 @@ impl PacedHost {
     pub(super) fn first(&self, queue: u8) -> Option<(f64, FlowId)> {
         let own = (queue, 0, (0, 0, 0))..=(queue, u64::MAX, (u8::MAX, u32::MAX, u16::MAX));
         self.ready.range(own).next().map(|(_, due, id)| (f64::from_bits(*due), *id))
+    }
+
+    /// The limit that a flow begins with.
+    pub(super) fn limit(&mut self, law: &Law, id: FlowId) -> Limit {
+        let before = self.gone.remove(&id);
+        before.map_or_else(|| law.begin(), |before| law.begin_again(&before))
+    }
+
+    /// The limit of a flow has gone.
+    pub(super) fn forgo(&mut self, law: &Law, id: FlowId, limit: Limit) {
+        if law.remembers() {
+            self.gone.insert(id, limit);
+        }
     }
 
     /// A flow has a limit no more.

@@ -125,7 +125,8 @@ impl Pacing {
             Some(_) => (Resending::BYTES, size_of::<Resending>() as u64 + EVENT),
             None => (0, 0),
         };
-        let own = FLOW + 32 + reaction.law.boxed_bytes() + again;
+        let gone = u64::from(reaction.law.remembers()) * PacedHost::GONE;
+        let own = FLOW + 32 + reaction.law.boxed_bytes() + again + gone;
         let flows = flows.saturating_mul(own).saturating_add(packets.saturating_mul(kept));
         flows.saturating_add(events.saturating_mul(EVENT + met))
     }
@@ -255,13 +256,13 @@ impl Pacing {
 
     /// A flow has a limit from now on, and these packets wait for it.
     fn begin(&mut self, (host, id): (u32, FlowId), packets: (u32, u32), now: Cycle) {
-        let mut flow = Flow::new(self.plan.law.begin(), packets, now);
+        let own = &mut self.hosts[host as usize];
+        let mut flow = Flow::new(own.limit(&self.plan.law, id), packets, now);
         flow.again = self.resends.map(|_| Box::default());
         self.record.note(&flow.limit);
-        let flows = &mut self.hosts[host as usize].flows;
-        flows.insert(id, flow);
+        own.flows.insert(id, flow);
         self.record.begun += 1;
-        self.record.most = self.record.most.max(flows.len() as u32);
+        self.record.most = self.record.most.max(own.flows.len() as u32);
     }
 
     /// A host hears of a flow. If that has no limit, it gets one, and its packets leave the common queue.
@@ -350,6 +351,7 @@ impl Pacing {
         while let Some(packet) = flow.take(core) {
             queues.append_at_host(core, (host, id.0), packet);
         }
+        self.hosts[host as usize].forgo(&self.plan.law, id, flow.limit);
     }
 
     /// Puts a packet with a limit before the others of its queue, if it may leave.

@@ -98,6 +98,10 @@ impl<M: Machine> Running<M> {
                 Some(self.measuring())
             }
             (Kind::Looks, WarmupTimes::Precise(asked)) => Some(self.after_look(asked)),
+            (Kind::Measures, WarmupTimes::Precise(asked)) => {
+                self.last_look(asked);
+                None
+            }
             (Kind::Works, _) => match &model.jobs {
                 Some(jobs) if !self.jobs_end(jobs)? => Some(self.work(jobs)),
                 _ => None,

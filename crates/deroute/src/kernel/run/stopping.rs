@@ -32,7 +32,8 @@ impl<M: Machine> Running<M> {
     pub(super) fn first_look(&mut self, asked: Asked) -> Leg {
         let (margin, end) = self.bounds();
         let usual = || ramp::least(&self.model).clamp(LEAST.into(), end.into()) as Cycle;
-        let from = asked.warmup.unwrap_or_else(usual).max(2 * margin).min(end / 2);
+        let latest = (end / 2).max(end - self.model.times.measure.min(end));
+        let from = asked.warmup.unwrap_or_else(usual).max(2 * margin).min(latest);
         self.stopping = Some(Stopping::default());
         // What does not keep up is dropped until half of the time is over.
         let most = if from < end / 2 { end / 2 } else { end };
@@ -43,6 +44,12 @@ impl<M: Machine> Running<M> {
     /// Cycles of a measurement whose mean may be called known.
     fn least(&self) -> Cycle {
         LEAST_MEASURED.min(self.model.times.measure / 2)
+    }
+
+    /// Whether as much has been measured as was dropped, and enough.
+    fn is_long(&self, (from, to): (Cycle, Cycle)) -> bool {
+        let (_, end) = self.bounds();
+        to - from >= self.least().max(from.min(end - from))
     }
 
     /// Cycles between a look and the end that the measurement has then, and the last end that it can have.
@@ -66,13 +73,13 @@ impl<M: Machine> Running<M> {
     pub(super) fn after_look(&mut self, asked: Asked) -> Leg {
         let (margin, end) = self.bounds();
         let Collector { from, to, .. } = self.partitions[0].path.core.collector;
-        let (decision, least) = (self.look(&asked), self.least());
+        let (decision, is_long) = (self.look(&asked), self.is_long((from, to)));
         let stopping = self.stopping.get_or_insert_default();
         stopping.looks += 1;
         let half = end / 2;
         // What a network accepts that does not keep up moves for long: that of the second half is told.
         let again = match decision {
-            Decision::Stop if to - from >= least => {
+            Decision::Stop if is_long => {
                 stopping.reached = true;
                 return Leg { kind: Kind::Measures, to, of: end.into() };
             }
@@ -91,6 +98,16 @@ impl<M: Machine> Running<M> {
             self.extend(next);
         }
         self.until_look()
+    }
+
+    /// Looks at a measurement that has come to the last end that it can have.
+    pub(super) fn last_look(&mut self, asked: Asked) {
+        let Collector { from, to, .. } = self.partitions[0].path.core.collector;
+        let stopping = self.stopping.unwrap_or_default();
+        if !stopping.reached {
+            let reached = self.is_long((from, to)) && self.look(&asked) == Decision::Stop;
+            self.stopping = Some(Stopping { looks: stopping.looks + 1, reached, ..stopping });
+        }
     }
 
     /// What was asked for and is not reached.

@@ -12,7 +12,8 @@
 //! # Limits
 //! Threads of a task are one after the other. A wait is for the first receive of the same source, tag and
 //! communicator. Messages of a communicator that is not defined are of that of all tasks: `prv2dim` writes numbers of its own
-//! there, other ones at both ends. Collectives are messages here, and formulas in Dimemas.
+//! there, other ones at both ends. Collectives are messages here, and formulas in Dimemas; those without waiting (16 to
+//! 31) end where they are begun, since no record says where they are waited for.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -208,7 +209,10 @@ impl Reader<'_, '_> {
         let task = self.task(fields)?;
         let comm = self.comm(size(fields, 4)?, task)?;
         let members = self.draft.calls.size(comm);
-        let operation = size(fields, 3)? % 16;
+        let operation = match size(fields, 3)? {
+            known @ 0..32 => known % 16,
+            other => return Err(format!("{other} is no collective")),
+        };
         let kind = match operation {
             0 => Kind::Barrier,
             1 => Kind::Broadcast,

@@ -340,7 +340,7 @@ pub const NOTIFIED: [&str; 16] = [
     "{ qcn_switch = { source_processing = 'base', alternatives = 2, upper = 5.0 } }",
     "{ qcn_switch = { upper = 2.0, lower = 1.0, decay = 200, least = 10.0, \
        decrease_law = 'subtractive', increase_law = 'multiplicative', \
-       source_processing = 'same' } }",
+       source_processing = 'same', source_inputs = 'local' } }",
     "{ switch_ar = {} }",
     "{ switch_ar = { level = 'last', timer = 300 } }",
     "{ switch_ar = { level = 'flag', aging = 'reset', timer = 500 } }",
