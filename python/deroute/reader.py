@@ -28,7 +28,7 @@ _RANGE_KEYS = ("from", "to", "step")
 _SEEDS_KEYS = ("latency", "accepted", "least", "most")
 _PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%")
 #: Seeds that are run before anything is known, and the most there can be.
-_LEAST_SEEDS, _MOST_SEEDS = 3, 1000
+_LEAST_SEEDS, _MOST_SEEDS = 5, 1000
 #: What a name of files must be.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 _AXIS_NAME = re.compile(r"[a-z][a-z0-9_]*")

@@ -46,7 +46,7 @@ name = "load"
 path = "traffic.load"
 values = [0.2, 0.9]
 """
-SEEDS = 'seeds = { latency = "1%", accepted = "3%", most = 9 }'
+SEEDS = 'seeds = { latency = "1%", accepted = "3%", least = 3, most = 9 }'
 
 
 def call(*arguments: object, code: int = 0) -> Any:
@@ -109,7 +109,7 @@ WIDE, EQUAL = (100.0, 200.0, 100.0, 200.0, 100.0, 200.0), (100.0,) * 12
 def test_seeds_follow_from_results_in_their_order(
     latencies: Sequence[float], state: str, count: int
 ) -> None:
-    experiment = Experiment.from_document(document(latency="1%", accepted="1%", most=10))
+    experiment = Experiment.from_document(document(latency="1%", accepted="1%", least=3, most=10))
     stored = finished(experiment, latencies, state)
     wanted = replications.wanted(experiment, reversed(stored))
     assert [point.labels["seed"] for point in wanted] == list(range(1, count + 1))
@@ -148,7 +148,7 @@ def test_it_is_the_same_for_any_number_of_workers_and_after_an_end(tmp_path: Pat
 
 
 def test_check_and_show_say_how_many_there_are(tmp_path: Path) -> None:
-    file = written(tmp_path, 'seeds = { latency = "0.001%", most = 4 }')
+    file = written(tmp_path, 'seeds = { latency = "0.001%", least = 3, most = 4 }')
     out = tmp_path / "out"
     said = call("check", file, "--dir", out, "--no-probe").stdout
     assert "6 (2 load x 3 to 4 seed); none done" in said
@@ -195,7 +195,7 @@ def test_a_search_for_saturation_takes_the_fewest(tmp_path: Path) -> None:
         ("seeds = 3", "3 is not a table"),
         ("seeds = { most = 9 }", "says no precision"),
         ('seeds = { latency = "1%" }', "seeds.most: is missing"),
-        ('seeds = { latency = "1%", most = 2 }', "allowed: 3 to 1000"),
+        ('seeds = { latency = "1%", most = 2 }', "allowed: 5 to 1000"),
         ('seeds = { latency = "1%", most = 9, least = 1 }', "1 is no such number"),
         ('seeds = { latency = "1%", most = 1.5 }', "1.5 is no such number"),
         ('seeds = { latency = "1", most = 9 }', "'1' is no precision"),
