@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -144,3 +145,16 @@ def test_a_flat_curve_is_shown_whole() -> None:
     (empty,) = layout.flatten(layout.new_figure(1, 1)[1])
     layout.from_zero([empty])
     assert empty.get_ylim() == (0, 1)
+
+
+@pytest.mark.parametrize("names", [3, 11])
+def test_panels_keep_their_height_below_a_long_legend(names: int) -> None:
+    figure, grid = layout.new_figure(1, 1)
+    (panel,) = layout.flatten(grid)
+    for number in range(names):
+        panel.plot([0, 1], [0, number], label=f"a name that takes half of the width {number}")
+    layout.heading(figure, layout.first_handles([panel]), "A title", "control")
+    with paper(), warnings.catch_warnings():
+        warnings.simplefilter("error")  # Of axes that collapse.
+        figure.draw_without_rendering()
+    assert panel.get_position().height * figure.get_figheight() > 1.3

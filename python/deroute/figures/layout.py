@@ -139,6 +139,10 @@ def say(panel: Plot, text: str) -> None:
     panel.text(0.5, 0.5, text, color=QUIET, fontsize=8, **where)
 
 
+#: Rows of a legend for which a figure has room, and the height of another one.
+_ROWS, _ROW_INCHES = 4, 0.21
+
+
 def legend(figure: Figure, handles: Sequence[Any], study: Study, table: FigureTable) -> None:
     """One legend above all panels, where it covers nothing, under the title.
 
@@ -161,7 +165,11 @@ def heading(
         width = figure.get_figwidth()
         longest = max((len(handle.get_label()) for handle in named), default=1)
         columns = max(1, min(len(named), int(width / (0.55 + 0.062 * longest))))
-        columns = math.ceil(len(named) / math.ceil(len(named) / columns)) if named else 1
+        rows = math.ceil(len(named) / columns)
+        columns = math.ceil(len(named) / rows) if named else 1
+        # What is longer takes its room beside that of the panels.
+        longer = _ROW_INCHES * max(rows - _ROWS, 0)
+        figure.set_figheight(figure.get_figheight() + longer)
         figure.legend(
             handles=named,
             loc="outside upper center",

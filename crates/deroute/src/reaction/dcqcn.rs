@@ -220,6 +220,8 @@ impl Control for Plan {
 
     const AT_ONCE: bool = false;
     const REMEMBERS: bool = true;
+    // What is remembered, in a tree whose nodes may be half full.
+    const BOXED: u64 = 2 * size_of::<((u8, u32, u16), super::Limit)>() as u64;
 
     fn begin(&self) -> DcqcnLimiter {
         DcqcnLimiter::new(self)

@@ -59,9 +59,6 @@ pub(super) struct Flow {
 }
 
 impl PacedHost {
-    /// Bytes of what is remembered of a flow, in a tree whose nodes may be half full.
-    pub(super) const GONE: u64 = 2 * size_of::<(FlowId, Limit)>() as u64;
-
     /// No flow has a limit; so many queues.
     pub(super) fn new(rng: Stream, queues: usize) -> Self {
         Self {
@@ -113,16 +110,12 @@ impl PacedHost {
         before.map_or_else(|| law.begin(), |before| law.begin_again(&before))
     }
 
-    /// The limit of a flow has gone.
-    pub(super) fn forgo(&mut self, law: &Law, id: FlowId, limit: Limit) {
-        if law.remembers() {
-            self.gone.insert(id, limit);
-        }
-    }
-
     /// A flow has a limit no more.
-    pub(super) fn remove(&mut self, id: FlowId) -> Option<Flow> {
+    pub(super) fn remove(&mut self, law: &Law, id: FlowId) -> Option<Flow> {
         let flow = self.flows.remove(&id)?;
+        if law.remembers() {
+            self.gone.insert(id, flow.limit.clone());
+        }
         if let Some(due) = flow.listed {
             self.ready.remove(&(id.0, due, id));
         }

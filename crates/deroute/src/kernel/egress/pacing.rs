@@ -125,8 +125,7 @@ impl Pacing {
             Some(_) => (Resending::BYTES, size_of::<Resending>() as u64 + EVENT),
             None => (0, 0),
         };
-        let gone = u64::from(reaction.law.remembers()) * PacedHost::GONE;
-        let own = FLOW + 32 + reaction.law.boxed_bytes() + again + gone;
+        let own = FLOW + 32 + reaction.law.boxed_bytes() + again;
         let flows = flows.saturating_mul(own).saturating_add(packets.saturating_mul(kept));
         flows.saturating_add(events.saturating_mul(EVENT + met))
     }
@@ -346,12 +345,11 @@ impl Pacing {
         if !own.flows.get(&id).is_some_and(|flow| flow.limit.is_over()) {
             return;
         }
-        let Some(mut flow) = own.remove(id) else { return };
+        let Some(mut flow) = own.remove(&self.plan.law, id) else { return };
         self.record.ended += 1;
         while let Some(packet) = flow.take(core) {
             queues.append_at_host(core, (host, id.0), packet);
         }
-        self.hosts[host as usize].forgo(&self.plan.law, id, flow.limit);
     }
 
     /// Puts a packet with a limit before the others of its queue, if it may leave.
