@@ -40,12 +40,16 @@ class Series:
 
     def to_polars(self) -> pl.DataFrame:
         """A row per bin, with its first cycle."""
-        columns = {
+        columns: dict[str, NDArray[np.uint64]] = {
             f"{kind}.{name}": getattr(getattr(self, kind), name)
             for kind in ("by_generation", "by_delivery")
             for name in SeriesColumns.__dataclass_fields__
         }
-        frame = pl.DataFrame(columns)
+        # Each ends with the last bin that has a packet: beyond it there is none.
+        bins = max(map(len, columns.values()))
+        frame = pl.DataFrame(
+            {name: np.pad(column, (0, bins - len(column))) for name, column in columns.items()}
+        )
         start = pl.int_range(pl.len(), dtype=pl.Int64) * self.width + self.start
         return frame.select(start.alias("cycle"), pl.all())
 

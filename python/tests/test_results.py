@@ -163,3 +163,17 @@ def test_parts_have_the_fields_of_the_engine() -> None:
         fields = known[name].model_fields
         found = {field.alias or key for key, field in fields.items()}
         assert set(definitions[name]["properties"]) - arrays.get(name, set()) == found, name
+
+
+def test_a_series_has_a_row_for_each_bin_of_its_longer_half(spec: dict[str, Any]) -> None:
+    outcome = deroute.simulate(spec | {"probes": {"series": 7}})
+    series = outcome.series
+    assert series is not None
+    generated, delivered = series.by_generation.packets, series.by_delivery.packets
+    assert len(generated) < len(delivered)
+    frame = outcome.to_polars("series")
+    assert len(frame) == len(delivered)
+    assert frame["by_delivery.packets"].to_list() == delivered.tolist()
+    assert frame["by_generation.packets"].to_list()[: len(generated)] == generated.tolist()
+    rest = frame["by_generation.packets"][len(generated) :]
+    assert (rest.len(), rest.sum()) == (len(delivered) - len(generated), 0)
