@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import polars as pl
+from numpy.typing import NDArray
 from rich.progress import Progress
 
 from deroute import plan
 from deroute.api import require_one
-from deroute.errors import SimulationError
+from deroute.errors import InputError, SimulationError
 from deroute.executors import Done, Failed, Resources
 from deroute.executors.local import LocalExecutor
 from deroute.experiment import Experiment, Point
@@ -19,7 +20,7 @@ from deroute.results import Outcome
 from deroute.spec import plain
 
 #: Values of an axis: those of one entry of the spec, or what each label sets.
-Values = Sequence[Any] | Mapping[str, Mapping[str, Any]]
+Values = Sequence[Any] | NDArray[Any] | Mapping[str, Mapping[str, Any]]
 _T = TypeVar("_T")
 
 
@@ -49,6 +50,8 @@ def sweep(
     fails, and stops on Ctrl-C.
     """
     require_one(threads=threads)
+    if jobs < 0:
+        raise InputError.of(f"{jobs} is less than 0", "jobs")
     document = {"name": "sweep", "base": plain(spec), "axis": _axes(axes)}
     points = plan.check_experiment(Experiment.from_document(document)).points
     outcomes: dict[str, Outcome] = {}

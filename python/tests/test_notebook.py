@@ -5,6 +5,9 @@ from __future__ import annotations
 import copy
 import multiprocessing
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import deroute
+from conftest import ROOT
 from deroute import InputError, SimulationError
 from deroute.executors import Failed
 from deroute.executors.local import LocalExecutor
@@ -87,6 +91,15 @@ def test_a_sweep_is_a_frame_with_a_row_for_each_point(spec: dict[str, Any]) -> N
     assert same.select(list(scalars)).row(0, named=True) == scalars
 
 
+def test_axes_of_a_sweep_are_typed_as_they_may_be(tmp_path: Path) -> None:
+    file = tmp_path / "swept.py"
+    axes = '{"traffic.load": np.array([0.1]), "run.seed": [1], "routing": {"MIN": {}}}'
+    file.write_text(f"import numpy as np\nimport deroute\n\nderoute.sweep({{}}, {axes})\n")
+    command = [sys.executable, "-m", "mypy", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 def test_a_sweep_shows_how_far_it_is(
     spec: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,6 +115,8 @@ def test_a_sweep_refuses_what_cannot_run_before_it_runs(spec: dict[str, Any]) ->
         deroute.sweep(spec, {"traffic.load": [0.1, 2.0]}, progress=False)
     with pytest.raises(InputError, match=r"twice|label"):
         deroute.sweep(spec, {"run.seed": [1, 1]}, progress=False)
+    with pytest.raises(InputError, match="jobs: -1 is less than 0"):
+        deroute.sweep(spec, {"traffic.load": [0.1]}, jobs=-1, progress=False)
 
 
 def test_a_point_that_fails_ends_a_sweep(
