@@ -317,7 +317,10 @@ class Reader:
                 if axis not in axes:
                     self.report(place, f"unknown axis `{axis}`", list(axes))
                     continue
-                for label in wanted if isinstance(wanted, list) else [wanted]:
+                labels = wanted if isinstance(wanted, list) else [wanted]
+                if not labels:
+                    self.report(place, "is empty: it skips nothing", axes[axis])
+                for label in labels:
                     if label not in axes[axis]:
                         self.report(place, f"no label {label!r}", axes[axis])
 

@@ -69,6 +69,16 @@ def test_mistakes_of_axes_and_of_skips_are_told_together(tmp_path: Path) -> None
     ]
 
 
+def test_a_list_of_no_labels_is_told_with_its_line(tmp_path: Path) -> None:
+    text = changed(('series = "routing"', 'series = "routing"\nwhere = { load = [] }'))
+    (drawn,) = problems(text, tmp_path)
+    assert (drawn.path, drawn.message) == ("figure[0].where.load", "is empty: nothing is drawn")
+    assert drawn.line == text[: text.index("where =")].count("\n") + 1
+    (skipped,) = problems(changed(("load = [0.1, 0.3]", "load = []")), tmp_path)
+    assert (skipped.path, skipped.message) == ("skip[0].load", "is empty: it skips nothing")
+    assert skipped.line == EXPERIMENT[: EXPERIMENT.index("load = [0.1, 0.3]")].count("\n") + 1
+
+
 def test_a_misspelt_key_hides_nothing_and_is_told_once(tmp_path: Path) -> None:
     text = changed(("load = 0.3\n", "lod = 0.3\n"), ("packet_size = 10", "packet_size = 0"))
     text = text.replace('path = "traffic.load"', 'path = "run.warmup"').replace(

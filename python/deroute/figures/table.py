@@ -160,6 +160,8 @@ def _where(path: str, value: object, axes: Axes) -> dict[str, tuple[Label, ...]]
         if axis not in axes:
             raise FigureError(f"{path}.where.{axis}", f"{axis!r} is not an axis", axes)
         labels = tuple(wanted) if isinstance(wanted, list) else (wanted,)
+        if not labels:
+            raise FigureError(f"{path}.where.{axis}", "is empty: nothing is drawn", axes[axis])
         for label in labels:
             if label not in axes[axis]:
                 raise FigureError(f"{path}.where.{axis}", f"no label {label!r}", axes[axis])
