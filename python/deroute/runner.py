@@ -53,6 +53,19 @@ def unfinished(points: Sequence[Point], directory: Path) -> list[Point]:
     return [point for point in points if point.key not in known]
 
 
+def of_experiment(experiment: Experiment, directory: Path) -> None:
+    """Refuse a directory that has results of another experiment."""
+    if (directory / FILE).exists():
+        with Store.open(directory) as store:
+            _same(experiment, directory, store)
+
+
+def _same(experiment: Experiment, directory: Path, store: Store) -> None:
+    if store.name() not in (None, experiment.name):
+        message = f"{directory} has results of {store.name()!r}, not of {experiment.name!r}"
+        raise InputError.of(f"{message}: name another folder", "--dir")
+
+
 def run_points(
     experiment: Experiment,
     points: Sequence[Point],
@@ -64,9 +77,7 @@ def run_points(
 ) -> None:
     """Simulate `points`, keep every result at once, tell `watch`; `report` counts as it goes."""
     with Store.open(directory, create=True) as store:
-        if store.name() not in (None, experiment.name):
-            message = f"{directory} has results of {store.name()!r}, not of {experiment.name!r}"
-            raise InputError.of(f"{message}: name another folder", "--dir")
+        _same(experiment, directory, store)
         store.set_experiment(experiment.document)
         if experiment.path is not None:
             _copy(experiment.path, directory / COPY)
@@ -74,16 +85,23 @@ def run_points(
         known = store.finished(_engine.VERSION)
         todo = [point for point in points if point.key not in known]
         report.kept += len(points) - len(todo)
-        with closing(executor.run(todo)) as events:
-            for event in events:
-                if isinstance(event, Done):
-                    store.put(_stored(event), event.arrays)
-                    report.done += 1
-                elif isinstance(event, Failed):
-                    report.failed.append(event)
-                if not isinstance(event, Running):
-                    checkpoints.drop(checkpoints.place(directory, event.point.key))
-                watch(event)
+        before = report.done
+        try:
+            with closing(executor.run(todo)) as events:
+                for event in events:
+                    if isinstance(event, Done):
+                        store.put(_stored(event), event.arrays)
+                        report.done += 1
+                    elif isinstance(event, Failed):
+                        report.failed.append(event)
+                    if not isinstance(event, Running):
+                        checkpoints.drop(checkpoints.place(directory, event.point.key))
+                    watch(event)
+        except KeyboardInterrupt:
+            # It may have come when a result was kept, and not counted yet.
+            known = store.finished(_engine.VERSION)
+            report.done = before + sum(point.key in known for point in todo)
+            raise
 
 
 def _stored(event: Done) -> Stored:

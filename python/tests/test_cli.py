@@ -70,8 +70,9 @@ def test_results_of_another_experiment_are_not_taken_over(
     experiment_file: Path, directory: Path
 ) -> None:
     experiment_file.write_text(EXPERIMENT.replace('"small"', '"other"'))
-    output = call("run", experiment_file, "--dir", directory, code=2).output
-    assert f"--dir: {directory} has results of 'small', not of 'other'" in output
+    for command in ("check", "run"):
+        output = call(command, experiment_file, "--dir", directory, code=2).output
+        assert f"--dir: {directory} has results of 'small', not of 'other'" in output
     assert load_results(directory).experiment.name == "small"
 
 

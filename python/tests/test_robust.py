@@ -22,8 +22,10 @@ from deroute.errors import SpecError
 from deroute.executors import Running
 from deroute.executors.base import Failed
 from deroute.experiment import Experiment, Point
-from deroute.store import Store
+from deroute.results import RawArrays
+from deroute.store import Store, Stored
 from deroute.writing import whole
+from test_cli import call
 
 SHELL = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
 
@@ -270,3 +272,23 @@ def test_ctrl_c_while_commands_are_loaded_has_no_traceback(loaded: str, tmp_path
     assert (done.returncode, done.stderr) == (130, "")
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     assert scripts == {"deroute": f"{entry.__name__}:{entry.main.__name__}"}
+
+
+def test_what_was_kept_when_an_interrupt_came_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, where, put = tmp_path / "small.toml", tmp_path / "results", Store.put
+    file.write_text(EXPERIMENT)
+    puts: list[None] = []
+
+    def interrupted(self: Store, point: Stored, arrays: RawArrays) -> None:
+        put(self, point, arrays)
+        puts.append(None)
+        if len(puts) in (3, 4):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Store, "put", interrupted)
+    for done in (3, 4):
+        output = call("run", file, "--dir", where, code=130).output
+        assert f"Stopped with {done} points done and {8 - done} to do" in output
+        assert f"{done} of 8 points are finished" in call("status", where).output

@@ -102,8 +102,8 @@ def _simulate(
             runner.run_points(checked.experiment, todo, directory, pool, report=report, watch=watch)
     except KeyboardInterrupt as error:
         app.err().print(
-            f"Stopped with {report.done} points done and {report.left} to do; everything done is"
-            f" in {directory / FILE}.\nContinue with the same command."
+            f"Stopped with {report.total - report.left} points done and {report.left} to do;"
+            f" everything done is in {directory / FILE}.\nContinue with the same command."
         )
         raise typer.Exit(app.interrupted(error)) from None
 
