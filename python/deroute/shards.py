@@ -28,7 +28,9 @@ class Shard:
         match = _SHARD.fullmatch(text.strip())
         shard = cls(int(match[1]), int(match[2])) if match else None
         if shard is None or not 1 <= shard.number <= shard.of:
-            raise InputError.of(f"{text!r} is no part", "--shard", ["1/16 to 16/16, for 16 parts"])
+            parts = (shard and shard.of) or 16
+            allowed = [f"1/{parts} to {parts}/{parts}, for {parts} parts"]
+            raise InputError.of(f"{text!r} is no part", "--shard", allowed)
         return shard
 
     def __str__(self) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
@@ -327,9 +328,10 @@ def explained(file: Path) -> Iterator[None]:
         if _code(error) in _LOCKED:
             message += ". Another process holds it: try again when that has ended"
         elif file.exists() and _is_damage(error):
+            command = f"deroute repair {quote(str(file.parent))}"
             message += (
-                f". It was left as it is: `deroute repair {file.parent}` saves what is in it, or"
-                " move it away to start anew"
+                f". It was left as it is: `{command}` saves what is in it, or move it away to start"
+                " anew"
             )
         raise InputError([Problem(message, file=file)]) from error
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
@@ -19,6 +21,7 @@ def whole(file: Path) -> Iterator[Path]:
 
     What was there stays if anything goes wrong, such as a disk that fills up.
     """
+    named(file)
     draft = draft_of(file)
     try:
         yield draft
@@ -65,6 +68,12 @@ def blaming(option: str, place: Path) -> Iterator[None]:
     except OSError as error:
         message = f"cannot write {error.filename or place}: {error.strerror or error}"
         raise InputError.of(message, option) from error
+
+
+def named(file: Path) -> None:
+    """Refuse a path that names no file, such as `.`, as if it were any other folder."""
+    if not file.name:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
 
 
 def experiment_name(file: Path) -> str:

@@ -112,7 +112,7 @@ def test_a_floor_plan_has_no_counterpart(tmp_path: Path) -> None:
 
 
 def test_the_command_writes_a_valid_file(tmp_path: Path) -> None:
-    source, target = tmp_path / "a.cfg", tmp_path / "b.toml"
+    source, target = tmp_path / "a.cfg", tmp_path / "b c.toml"
     source.write_text(DRAGONFLY)
     command = ["convert", "booksim", str(source)]
     result = CliRunner().invoke(app, [*command, "--to", str(target)])
@@ -120,9 +120,10 @@ def test_the_command_writes_a_valid_file(tmp_path: Path) -> None:
     checked = plan.check_file(target)
     assert len(checked.points) == 1
     assert checked.points[0].spec == booksim.convert(source)["base"]
-    assert checked.experiment.name == "b"
+    assert checked.experiment.name == "b-c"
+    assert f"next: deroute check '{target}'" in result.output
     shown = CliRunner().invoke(app, command).stdout
-    assert shown == target.read_text().replace('name = "b"', 'name = "a"')
+    assert shown == target.read_text().replace('name = "b-c"', 'name = "a"')
     again = CliRunner().invoke(app, [*command, "--to", str(target)])
     assert again.exit_code == 2
     assert f"--to: {target} is there already" in again.output

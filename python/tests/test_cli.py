@@ -132,6 +132,8 @@ def test_export_writes_every_format(directory: Path, tmp_path: Path) -> None:
     frame = load_results(directory).frame
     assert pl.read_parquet(directory / "results.parquet").equals(frame)
     assert pl.read_csv(tmp_path / "table.csv").columns == frame.columns
+    call("export", directory, "--format", "csv", "--to", tmp_path / "other.csv")
+    assert (tmp_path / "other.csv").read_bytes() == (tmp_path / "table.csv").read_bytes()
 
 
 def test_plot_draws_the_chosen_formats(directory: Path) -> None:

@@ -88,6 +88,7 @@ def test_a_new_file_is_asked_for(tmp_path: Path) -> None:
     file = tmp_path / "my new.toml"
     output = call("new", file, answers="hyperx-2d\n30\nminimal, valiant\n\n")
     assert "The smallest with 30 hosts has 36: 4 x 3, 3 hosts each" in output
+    assert f"next: deroute check '{file}'" in output
     experiment = plan.check_file(file).experiment
     assert experiment.axes["routing"] == ["minimal", "valiant"]
     assert experiment.axes["traffic"] == ["uniform"]

@@ -49,6 +49,12 @@ def test_what_is_no_part_is_refused(text: str) -> None:
         Shard.parse(text)
 
 
+@pytest.mark.parametrize(("text", "parts"), [("0/3", 3), ("9/8", 8), ("1/0", 16), ("a", 16)])
+def test_which_parts_there_are_is_told(text: str, parts: int) -> None:
+    with pytest.raises(InputError, match=f"allowed: 1/{parts} to {parts}/{parts}, for {parts}"):
+        Shard.parse(text)
+
+
 def test_merged_parts_are_what_one_run_gives(experiment_file: Path, tmp_path: Path) -> None:
     whole, merged = tmp_path / "whole", tmp_path / "merged"
     call("run", experiment_file, "--dir", whole)

@@ -31,7 +31,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("command", "option", "place"),
     [
         ("report small --to file/a.html", "--to", "file/a.html"),
+        ("report small --to .", "--to", "."),
+        ("report small --to /", "--to", "/"),
         ("export small --to file/a", "--to", "file/a.parquet"),
+        ("export small --to .", "--to", "."),
+        (f"tables small.toml {TABLES} --csv .", "--csv", "."),
         (f"new file/a.toml {NEW}", "FILE", "file/a.toml"),
         ("examples first --to file/a.toml", "--to", "file/a.toml"),
         ("compare small --dir file/a", "--dir", "file/a"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -30,4 +31,4 @@ def booksim(
         print(text, end="")
         return
     write_new(to, text, "--to")
-    print(f"written: {to}; next: deroute check {to}")
+    print(f"written: {to}; next: deroute check {shlex.quote(str(to))}")

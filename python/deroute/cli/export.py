@@ -13,7 +13,7 @@ import typer
 from deroute.cli import app
 from deroute.errors import InputError
 from deroute.frame import load_results
-from deroute.writing import blaming, whole
+from deroute.writing import blaming, named, whole
 
 #: Every format, by the suffix of its files.
 FORMATS: Mapping[str, Callable[[pl.DataFrame, io.BytesIO], None]] = {
@@ -28,7 +28,8 @@ def export(
         list[str], typer.Option("--format", help=f"{' or '.join(FORMATS)}; may be repeated.")
     ] = list(FORMATS),
     to: Annotated[
-        Path | None, typer.Option(help="File without suffix; default: DIR/results.")
+        Path | None,
+        typer.Option(help="File; its suffix is that of the format. Default: DIR/results."),
     ] = None,
 ) -> None:
     """Write the results of an experiment as Parquet and CSV: one row per finished point.
@@ -41,6 +42,10 @@ def export(
             raise InputError.of(f"unknown format {form!r}", "--format", FORMATS)
     frame = load_results(directory).frame
     stem = to or directory / "results"
+    with blaming("--to", stem):
+        named(stem)
+    if stem.suffix.removeprefix(".") in FORMATS:
+        stem = stem.with_suffix("")
     for form in formats:
         file = stem.with_name(f"{stem.name}.{form}")
         # polars says in its own way what goes wrong with a file.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -57,7 +58,7 @@ def new(
     routings = _several("Routings", routing, scaffold.routings(topology), usual)
     patterns = _several("Traffic", traffic, scaffold.patterns(topology, hosts), ["uniform"])
     write_new(file, scaffold.experiment(file, topology, hosts, routings, patterns), "FILE")
-    print(f"written: {file}; next: deroute check {file}")
+    print(f"written: {file}; next: deroute check {shlex.quote(str(file))}")
 
 
 def _replay(file: Path, trace: Path, topology: str, hosts: int | None, routing: str | None) -> None:
@@ -66,7 +67,7 @@ def _replay(file: Path, trace: Path, topology: str, hosts: int | None, routing: 
     given = routing or ",".join(scaffold.KINDS[topology].usual)
     names = _several("Routings", given, [], [])
     write_new(file, replaying.experiment(trace, file, topology, hosts, names), "FILE")
-    print(f"written: {file}; next: deroute run {file}")
+    print(f"written: {file}; next: deroute run {shlex.quote(str(file))}")
 
 
 def _several(
