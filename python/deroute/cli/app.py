@@ -83,12 +83,13 @@ Pairs = Annotated[
 
 def out() -> Console:
     """Console for results; wide where it is no terminal, so that tables are whole."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+    width = None if sys.stdout.isatty() else _PIPE_WIDTH
+    return Console(highlight=False, emoji=False, width=width)
 
 
 def err() -> Console:
     """Console for everything else."""
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, emoji=False)
 
 
 class Group(TyperGroup):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from statistics import mean
 
 import polars as pl
@@ -15,6 +16,7 @@ from rich.table import Table
 from deroute import analysis
 from deroute.frame import SEED, Results
 from deroute.jobs import PATH, CriticalPath
+from deroute.results import Outcome
 
 #: Those that are shown with an interval: between the seeds, or within the only run.
 _WITH_INTERVAL = ("accepted", "relative", "latency ns", "time us", "slowdown")
@@ -28,16 +30,47 @@ _STREAM_COLUMNS = {
     "slowdown": ("slowdown.mean", None, 2, False),
     "out of order": ("out_of_order_share", None, 4, False),
 }
+#: Columns in the order in which a narrow terminal does without them: of streams, of paths.
+_LEAST_OF_STREAMS = ("out of order", "slowdown", "p99 ns", "offered", "latency ns")
+_LONGEST = "longest part"
+_LEAST_OF_PATHS = (_LONGEST, *reversed(PATH[1:]))
 
 #: Which row of the results it is.
 _ROW = "row of the results"
 _UNLIMITED = 10_000
+
+#: A table, and the columns that it does without.
+Fitted = tuple[Table, Sequence[str]]
 
 
 def fits(console: Console, table: Table) -> bool:
     """Whether the console has the width for a table."""
     unlimited = console.options.update(width=_UNLIMITED)
     return Measurement.get(console, unlimited, table).maximum <= console.width
+
+
+def fitted(
+    console: Console, made: Callable[[Sequence[str]], Table], columns: Sequence[str]
+) -> Fitted:
+    """A table without as many of these columns, the first ones first, as it takes to fit; and
+    those. `made` is the table without some columns.
+    """
+    for count in range(len(columns) + 1):
+        less = columns[:count]
+        table = made(less)
+        if fits(console, table):
+            break
+    return table, less
+
+
+def grid(rows: Iterable[Sequence[str]]) -> Table:
+    """Rows of names and texts, which are shown as they are and whole, however narrow they get."""
+    table = Table.grid(padding=(0, 2))
+    for row in rows:
+        while len(table.columns) < len(row):
+            table.add_column(overflow="fold")
+        table.add_row(*map(escape, row))
+    return table
 
 
 def cell(
@@ -62,16 +95,29 @@ def _half_width(value: float, digits: int) -> str:
     return text if float(text.replace(",", "")) > 0 or value == 0 else f"{value:.1g}"
 
 
-def stream_tables(results: Results, frame: pl.DataFrame) -> Iterator[Table]:
-    """A table of the streams, if there are any: a row for each of each point."""
+def tables(console: Console, results: Results, frame: pl.DataFrame) -> Iterator[Fitted]:
+    """Tables of the streams and of the critical paths, if there are any."""
     names = dict.fromkeys(each.name for outcome in results.outcomes for each in outcome.streams)
-    if not names:
-        return
+    if names:
+        made = partial(_stream_table, results, frame, list(names))
+        yield fitted(console, made, _LEAST_OF_STREAMS)
+    rows = _with_paths(results, frame)
+    jobs = {name: None for row in rows[_ROW] for name in _paths(results.outcomes[row])}
+    if jobs:
+        made = partial(_path_table, results, rows, list(jobs))
+        yield fitted(console, made, _LEAST_OF_PATHS)
+
+
+def _stream_table(
+    results: Results, frame: pl.DataFrame, names: Sequence[str], less: Sequence[str]
+) -> Table:
+    """A row for each stream of each point, without some of the columns."""
     axes = [axis for axis in results.experiment.axes if axis != SEED]
     table = Table(title="Streams, as shares of the link", box=None, header_style="bold")
     for axis in (*axes, "stream"):
         table.add_column(axis, overflow="fold")
-    for column in _STREAM_COLUMNS:
+    columns = {name: each for name, each in _STREAM_COLUMNS.items() if name not in less}
+    for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
     for key, runs in frame.group_by(axes or ["load.offered"], maintain_order=True):
         labels = [escape(str(label)) for label in key] if axes else []
@@ -83,45 +129,55 @@ def stream_tables(results: Results, frame: pl.DataFrame) -> Iterator[Table]:
                 continue
             cells = [
                 cell(own, column, prefix + scalar, within and prefix + within, digits, time)
-                for column, (scalar, within, digits, time) in _STREAM_COLUMNS.items()
+                for column, (scalar, within, digits, time) in columns.items()
             ]
             table.add_row(*labels, escape(name), *cells)
-    yield table
+    return table
 
 
-def path_tables(results: Results, frame: pl.DataFrame) -> Iterator[Table]:
-    """A table of the critical paths, if jobs have followed them: a row for each of each point.
+def _with_paths(results: Results, frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a frame, with the numbers of their outcomes."""
+    points = list(results.experiment.axes)
+    rows = results.frame.with_row_index(_ROW)
+    return rows.join(frame, on=points, how="semi") if points else rows
+
+
+def _paths(outcome: Outcome) -> dict[str, tuple[float, CriticalPath]]:
+    """Times and critical paths of the jobs that have followed them."""
+    jobs = outcome.workload.jobs if outcome.workload else []
+    return {job.name: (job.time, job.critical_path) for job in jobs if job.critical_path}
+
+
+def _path_table(
+    results: Results, rows: pl.DataFrame, names: Sequence[str], less: Sequence[str]
+) -> Table:
+    """A row for each job of each point, without some of the columns.
 
     The shares are means over the seeds; the longest part is that of the first seed.
     """
-    points = list(results.experiment.axes)
-    rows = results.frame.with_row_index(_ROW)
-    if points:
-        rows = rows.join(frame, on=points, how="semi")
-    outcomes = [results.outcomes[row] for row in rows[_ROW]]
-    jobs = [outcome.workload.jobs if outcome.workload else [] for outcome in outcomes]
-    names = dict.fromkeys(job.name for each in jobs for job in each if job.critical_path)
-    if not names:
-        return
     axes = [axis for axis in results.experiment.axes if axis != SEED]
     table = Table(title="Critical paths, as shares of the time", box=None, header_style="bold")
     for axis in (*axes, "job"):
         table.add_column(axis, overflow="fold")
-    for column in PATH:
+    columns = [column for column in PATH if column not in less]
+    for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("longest part", overflow="fold")
+    if _LONGEST not in less:
+        table.add_column(_LONGEST, overflow="fold")
     for key, runs in rows.group_by(axes or [pl.lit(0)], maintain_order=True):
         labels = [escape(str(label)) for label in key] if axes else []
+        outcomes = [results.outcomes[row] for row in runs[_ROW]]
         for name in names:
-            own = [results.outcomes[row].workload.job(name) for row in runs[_ROW]]
-            paths = [(job, job.critical_path) for job in own if job.critical_path is not None]
+            found = [_paths(outcome) for outcome in outcomes]
+            paths = [each[name] for each in found if name in each]
             if not paths:
                 continue
-            shares = [mean(getattr(path, what) / job.time for job, path in paths) for what in PATH]
+            shares = [mean(getattr(path, what) / time for time, path in paths) for what in columns]
             cells = [f"{share:.1%}" for share in shares]
-            longest = _longest(paths[0][1], results.outcomes[runs[_ROW][0]].cycle_ns)
-            table.add_row(*labels, escape(name), *cells, escape(longest))
-    yield table
+            if _LONGEST not in less:
+                cells.append(escape(_longest(paths[0][1], outcomes[0].cycle_ns)))
+            table.add_row(*labels, escape(name), *cells)
+    return table
 
 
 def _longest(path: CriticalPath, cycle_ns: float) -> str:

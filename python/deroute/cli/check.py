@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from deroute import cost, plan, replications, runner
 from deroute.api import Footprint
 from deroute.cli import app
 from deroute.cli.bars import bar
+from deroute.cli.cells import grid
 from deroute.experiment import Experiment
 from deroute.machine import cores
 from deroute.reader import SEED, Seeds
@@ -72,11 +72,8 @@ def check(
         rows["time"] += f", {app.duration(drawing)} of it for figures" if drawing else ""
     if checked.footprint.filled:
         rows["filled in"] = _filled(checked.footprint.filled)
-    table = Table.grid(padding=(0, 2))
-    for name, text in rows.items():
-        table.add_row(name, text)
-    app.out().print(f"{file}: valid")
-    app.out().print(table)
+    app.out().print(f"{file}: valid", markup=False, soft_wrap=True)
+    app.out().print(grid(rows.items()))
     app.warn([*checked.warnings, *cost.large(checked.footprint, jobs)])
 
 

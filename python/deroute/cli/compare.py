@@ -137,15 +137,15 @@ def _print_table(console: Console, found: Comparison) -> None:
 
 def _table(found: Comparison, less: Sequence[str]) -> Table:
     """A row for each place on the axis, four columns for each metric but some."""
-    table = Table(title=_title(found), title_justify="left", box=None, header_style="bold")
+    table = Table(title=escape(_title(found)), title_justify="left", box=None, header_style="bold")
     if found.x is not None:
         table.add_column(found.x, justify="right", no_wrap=True)
     differences = {name: each for name, each in found.differences.items() if name not in less}
     for name in differences:
         for column in (f"{name}: {found.reference}", found.other, "difference", ""):
-            table.add_column(column, justify="right", overflow="fold")
+            table.add_column(escape(column), justify="right", overflow="fold")
     for row in zip(*differences.values(), strict=True):
-        place = [] if found.x is None else [str(row[0].x)]
+        place = [] if found.x is None else [escape(str(row[0].x))]
         cells = [
             cell for name, each in zip(differences, row, strict=True) for cell in _cells(name, each)
         ]
@@ -199,7 +199,8 @@ def _changes(beside: Beside) -> dict[str, list[tuple[str, str, str]]]:
 def _print_changes(changed: dict[str, list[tuple[str, str, str]]]) -> None:
     """What was changed between the specs, beside what came of it."""
     for label, changes in changed.items():
-        table = Table(title=f"What {label} changes", title_justify="left", box=None)
+        title = f"What {escape(label)} changes"
+        table = Table(title=title, title_justify="left", box=None)
         for path, here, there in changes[:_SHOWN]:
             table.add_row(escape(path), escape(_short(here)), "->", escape(_short(there)))
         app.out().print(table)

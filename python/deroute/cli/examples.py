@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from deroute import data, presets
@@ -58,7 +59,7 @@ def write_new(file: Path, text: str, option: str) -> None:
 def _list() -> None:
     table = Table.grid(padding=(0, 2))
     for name, file in data.examples().items():
-        table.add_row(name, data.title(file))
+        table.add_row(name, escape(data.title(file)))
     console = app.out()
     console.print("Examples, for `deroute run NAME` or `deroute examples NAME --copy`:")
     console.print(table)

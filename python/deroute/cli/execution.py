@@ -103,7 +103,8 @@ def _simulate(
     except KeyboardInterrupt as error:
         app.err().print(
             f"Stopped with {report.total - report.left} points done and {report.left} to do;"
-            f" everything done is in {directory / FILE}.\nContinue with the same command."
+            f" everything done is in {directory / FILE}.\nContinue with the same command.",
+            markup=False,
         )
         raise typer.Exit(app.interrupted(error)) from None
 

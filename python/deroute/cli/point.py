@@ -13,6 +13,7 @@ from rich.table import Table
 from deroute import api, rules, units
 from deroute.cli import app
 from deroute.cli.bars import bar
+from deroute.cli.cells import grid
 from deroute.errors import InputError, Problem, SpecError, is_path
 from deroute.experiment import Experiment
 from deroute.reader import Value
@@ -106,11 +107,12 @@ def _value(text: str) -> Any:
 
 
 def _table(outcome: Outcome) -> Table:
-    table = Table.grid(padding=(0, 2))
+    rows = []
     for name, value in outcome.scalars().items():
         shown = f"{value:.6g}" if isinstance(value, float) else str(value)
-        table.add_row(name, shown, "" if value is None else _unit(name, value, outcome.cycle_ns))
-    return table
+        unit = "" if value is None else _unit(name, value, outcome.cycle_ns)
+        rows.append((name, shown, unit))
+    return grid(rows)
 
 
 def _unit(name: str, value: object, cycle_ns: float) -> str:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 
 from deroute import _engine
@@ -78,7 +79,7 @@ def _table(result: Mapping[str, Any]) -> Table:
     title = (
         f"{result['network']}: {result['switches']:,} switches, {result['hosts']:,} hosts; in kW"
     )
-    shown = Table(box=None, header_style="bold", title=title, title_justify="left")
+    shown = Table(box=None, header_style="bold", title=escape(title), title_justify="left")
     shown.add_column("tables", no_wrap=True)
     columns: Sequence[str] = ("entries", *power_chart.PARTS.values(), "all", "W/host")
     for name in columns:

@@ -27,7 +27,7 @@ def repair(directory: app.Directory) -> None:
         return
     console = app.err()
     for lost in found.dropped[:_SHOWN]:
-        console.print(f"[bold]dropped:[/] {lost.key}: {escape(lost.reason)}", soft_wrap=True)
+        console.print(f"[bold]dropped:[/] {escape(f'{lost.key}: {lost.reason}')}", soft_wrap=True)
     if len(found.dropped) > _SHOWN:
         console.print(f"and {len(found.dropped) - _SHOWN} more")
     print(f"{directory}: {found.kept} results kept, {len(found.dropped)} records dropped")

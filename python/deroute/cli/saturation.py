@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import polars as pl
 import typer
@@ -15,6 +15,7 @@ from rich.table import Table
 from deroute import figures, plan, runner
 from deroute.cli import app
 from deroute.cli.bars import bar
+from deroute.cli.cells import fitted
 from deroute.cli.execution import Address, ExecutorName, Jobs, Place, Slurm, Threads, simulate
 from deroute.cli.plot import plot_directory
 from deroute.executors import Resources
@@ -26,6 +27,9 @@ from deroute.writing import blaming, whole
 
 #: The table, beside the results.
 TABLE = "saturation.csv"
+#: Its columns beside the axes, and those that a narrow terminal does without, in their order.
+_COLUMNS = ("knee", "throughput", "at", "loads", "states")
+_LEAST_IMPORTANT = ("loads", "at", "states", "throughput")
 
 Known = list[dict[int, Measured]]
 #: A load to run, by the number of the curve.
@@ -141,13 +145,35 @@ def _tell(knees: Sequence[Knee], search: Search, where: Path) -> None:
     text = pl.DataFrame(rows, infer_schema_length=None).write_csv()
     with blaming("--dir", file), whole(file) as draft:
         draft.write_text(text, encoding="utf-8")
-    axes = list(knees[0].labels)
-    shown = Table(title=search.experiment.title, box=None, header_style="bold")
+    console = app.out()
+    shown, left_out = fitted(
+        console, lambda less: _table(rows, list(knees[0].labels), search, less), _LEAST_IMPORTANT
+    )
+    console.print(shown)
+    if left_out:
+        console.print(f"Not shown, for want of width: {', '.join(left_out)}")
+    runs = sum(knee.loads * knee.highest.runs for knee in knees)
+    grid = sum(search.steps * knee.highest.runs for knee in knees)
+    print(f"points: {runs}; a grid of the same loads has {grid}")
+    print(f"table: {file}")
+
+
+def _table(
+    rows: Sequence[Mapping[str, Any]], axes: Sequence[str], search: Search, less: Sequence[str]
+) -> Table:
+    """A row for each curve, without some of the columns."""
+    shown = Table(title=escape(search.experiment.title), box=None, header_style="bold")
     for axis in axes:
         shown.add_column(axis, overflow="fold")
-    for name in ("knee", "throughput", "at", "loads"):
-        shown.add_column(name, justify="right", no_wrap=True)
-    shown.add_column("states", overflow="fold")
+    names = [name for name in _COLUMNS if name not in less]
+    for name in names:
+        states = name == "states"
+        shown.add_column(
+            name,
+            justify="left" if states else "right",
+            overflow="fold" if states else "ellipsis",
+            no_wrap=not states,
+        )
     for row in rows:
         behind = row["fell_behind"]
         knee = (
@@ -155,16 +181,13 @@ def _tell(knees: Sequence[Knee], search: Search, where: Path) -> None:
         )
         half = float(str(row["throughput_ci95"]))
         unsure = "" if math.isnan(half) else f" ± {half:.4f}"
-        shown.add_row(
-            *(escape(str(row[axis])) for axis in axes),
-            knee,
-            f"{row['throughput']:.4f}{unsure}",
-            f"{row['highest']:g}",
-            str(row["loads"]),
-            str(row["states"]),
-        )
-    app.out().print(shown)
-    runs = sum(knee.loads * knee.highest.runs for knee in knees)
-    grid = sum(search.steps * knee.highest.runs for knee in knees)
-    print(f"points: {runs}; a grid of the same loads has {grid}")
-    print(f"table: {file}")
+        cells = {
+            "knee": knee,
+            "throughput": f"{row['throughput']:.4f}{unsure}",
+            "at": f"{row['highest']:g}",
+            "loads": str(row["loads"]),
+            "states": str(row["states"]),
+        }
+        labels = (escape(str(row[axis])) for axis in axes)
+        shown.add_row(*labels, *(cells[name] for name in names))
+    return shown

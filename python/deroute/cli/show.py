@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import polars as pl
 from rich.markup import escape
@@ -10,18 +11,21 @@ from rich.table import Table
 
 from deroute import analysis, replications
 from deroute.cli import app
-from deroute.cli.cells import cell, fits, path_tables, stream_tables
+from deroute.cli.cells import cell, fitted, tables
 from deroute.errors import InputError
 from deroute.frame import SEED, Results, load_results
 from deroute.reference import ACCEPTED, ACCEPTED_CI95, SLOWDOWN
+
+#: The scalar, that of its interval within a run, the digits after the point, and whether it is a
+#: time in cycles, shown in ns.
+Column = tuple[str, str | None, int, bool]
 
 _STYLES = {
     **{"steady": "green", "saturated": "yellow", "not-converged": "red"},
     **{"completed": "green", "unfinished": "red"},
 }
-#: Columns beside the axes and the state: the scalar, that of its interval within a run, the digits
-#: after the point, and whether it is a time in cycles, shown in ns.
-_COLUMNS = {
+#: Columns beside the axes and the state.
+_COLUMNS: Mapping[str, Column] = {
     "offered": ("load.offered", None, 3, False),
     "accepted": ("load.accepted", "load.accepted_ci95", 3, False),
     "relative": (ACCEPTED, ACCEPTED_CI95, 3, False),
@@ -31,7 +35,7 @@ _COLUMNS = {
     "Jain": ("fairness.jain_routers", None, 4, False),
 }
 #: The same where there is a workload.
-_WORKLOAD_COLUMNS = {
+_WORKLOAD_COLUMNS: Mapping[str, Column] = {
     "time us": (analysis.MAKESPAN, None, 2, True),
     "slowdown": (SLOWDOWN, None, 3, False),
     "latency ns": ("latency.mean", None, 0, True),
@@ -41,9 +45,13 @@ _WORKLOAD_COLUMNS = {
 #: Columns with a unit that their names do not say.
 _LOADS = ("offered", "accepted")
 #: How many seeds there are, or how many of them have another state than all together.
-_SEEDS = "seeds"
-#: Columns in the order in which a narrow terminal does without them.
-_LEAST_IMPORTANT = ("Jain", "hops", "p99 ns", "offered", "seeds")
+_SEEDS, _STATE = "seeds", "state"
+#: Columns in the order in which a narrow terminal does without them; the axes stay, and what was
+#: accepted or how long a workload took.
+_LEAST_IMPORTANT = (
+    *("Jain", "hops", "p99 ns", "offered", _SEEDS),
+    *("relative", "slowdown", "latency ns", _STATE),
+)
 #: What flow control, congestion control and the routing did, in words; points for which it is
 #: told, at most.
 _SAYS = {
@@ -74,24 +82,21 @@ def show(directory: app.Directory, where: app.Pairs = []) -> None:
     labels = app.labels(results.experiment, where)
     console = app.out()
     if results.frame.is_empty():
-        console.print(f"{directory}: no point of {results.experiment.name} is finished yet")
+        words = f"no point of {results.experiment.name} is finished yet"
+        console.print(f"{directory}: {words}", markup=False, soft_wrap=True)
         return
     try:
         frame = analysis.where(results.frame, labels)
     except analysis.AnalysisError:
         raise InputError.of("no finished point has these labels", "--where") from None
-    for count in range(len(_LEAST_IMPORTANT) + 1):
-        left_out = _LEAST_IMPORTANT[:count]
-        table = _table(results, frame, left_out)
-        if fits(console, table):
-            break
-    console.print(table)
-    for streams in stream_tables(results, frame):
-        console.print(streams)
-    for paths in path_tables(results, frame):
-        console.print(paths)
-    if left_out:
-        console.print(f"Not shown, for want of width: {', '.join(left_out)}")
+    least = [name for name in _LEAST_IMPORTANT if name in (*_columns(frame), _SEEDS, _STATE)]
+    made = partial(_table, results, frame)
+    not_shown: dict[str, None] = {}
+    for table, left_out in (fitted(console, made, least), *tables(console, results, frame)):
+        console.print(table)
+        not_shown |= dict.fromkeys(left_out)
+    if not_shown:
+        console.print(f"Not shown, for want of width: {', '.join(not_shown)}")
     for line in (line for who in _SAYS for line in _said(results, frame, who)):
         console.print(escape(line))
     wide = replications.open_points(results.experiment, results.frame)
@@ -122,15 +127,10 @@ def _said(results: Results, frame: pl.DataFrame, who: str) -> list[str]:
 def _table(results: Results, frame: pl.DataFrame, less: Sequence[str]) -> Table:
     """The table without some of its columns."""
     axes = [axis for axis in results.experiment.axes if axis != SEED]
-    known = _WORKLOAD_COLUMNS if analysis.MAKESPAN in frame.columns else _COLUMNS
-    columns = {
-        name: column
-        for name, column in known.items()
-        if name not in less and column[0] in frame.columns
-    }
+    columns = {name: each for name, each in _columns(frame).items() if name not in less}
     loads = " and ".join(name for name in _LOADS if name in columns)
     table = Table(
-        title=results.experiment.title,
+        title=escape(results.experiment.title),
         caption=f"{loads} in phits/host/cycle" if loads else None,
         box=None,
         header_style="bold",
@@ -140,7 +140,8 @@ def _table(results: Results, frame: pl.DataFrame, less: Sequence[str]) -> Table:
     names = [*columns, *(() if _SEEDS in less else (_SEEDS,))]
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("state", no_wrap=True)
+    if _STATE not in less:
+        table.add_column(_STATE, no_wrap=True)
     by = list(axes) or ["load.offered"]
     for key, runs in frame.group_by(by, maintain_order=True):
         state = analysis.state_over_seeds(runs)
@@ -149,5 +150,13 @@ def _table(results: Results, frame: pl.DataFrame, less: Sequence[str]) -> Table:
         cells = [cell(runs, name, *column) for name, column in columns.items()]
         if _SEEDS not in less:
             cells.append(others or str(len(runs)))
-        table.add_row(*labels, *cells, f"[{_STYLES[state]}]{state}[/]")
+        if _STATE not in less:
+            cells.append(f"[{_STYLES[state]}]{state}[/]")
+        table.add_row(*labels, *cells)
     return table
+
+
+def _columns(frame: pl.DataFrame) -> dict[str, Column]:
+    """What is known of the points, beside their axes, seeds and states."""
+    known = _WORKLOAD_COLUMNS if analysis.MAKESPAN in frame.columns else _COLUMNS
+    return {name: column for name, column in known.items() if column[0] in frame.columns}

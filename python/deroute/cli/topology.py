@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from deroute.cli import app, power, sizes
+from deroute.cli.cells import grid
 from deroute.cli.networks import spec_in, wire
 from deroute.economics import drawing, floor, network, prices, rates, scaling
 from deroute.economics.floor import Cables, Share
@@ -216,10 +218,7 @@ def _cost(shares: list[Share], table: Prices, found: Network) -> dict[str, Any]:
 
 def _print(result: Mapping[str, Any], source: Path) -> None:
     console = app.out()
-    facts = Table.grid(padding=(0, 2))
-    for name, text in _facts(result).items():
-        facts.add_row(name, text)
-    console.print(facts)
+    console.print(grid(_facts(result).items()))
     console.print()
     console.print(_length_table(result["cables"]["by_length"]))
     console.print()
@@ -293,7 +292,7 @@ def _length_table(rows: list[dict[str, Any]]) -> Table:
     shown = Table(box=None, header_style="bold", title="Cables by length", title_justify="left")
     names = [name for name in rows[0] if name != "up_to_m"]
     for name in ("up to", *names, "all"):
-        shown.add_column(name, justify="right", no_wrap=True)
+        shown.add_column(escape(name), justify="right", no_wrap=True)
     for row in rows:
         end = "longer" if row["up_to_m"] is None else f"{row['up_to_m']:g} m"
         counts = [row[name] for name in names]
@@ -308,7 +307,7 @@ def _cost_table(result: Mapping[str, Any]) -> Table:
         f"Cost of cables in {cost['currency']}: links of {_rates(result['link_rates_gbps'])} Gb/s, "
         f"signalling at {result['signalling_ghz']:g} GHz"
     )
-    shown = Table(box=None, header_style="bold", title=title, title_justify="left")
+    shown = Table(box=None, header_style="bold", title=escape(title), title_justify="left")
     shown.add_column("technology")
     for name in ("cables", "metres", "cost", "per host"):
         shown.add_column(name, justify="right", no_wrap=True)
@@ -317,5 +316,5 @@ def _cost_table(result: Mapping[str, Any]) -> Table:
     whole |= {"total_m": result["cables"]["total_m"], "per_host": cost["per_host"]}
     for name, row in (*rows, ("all", whole)):
         cells = (f"{row['cables']:,}", f"{row['total_m']:,.1f}", f"{row['cost']:,.0f}")
-        shown.add_row(name, *cells, f"{row['per_host']:,.2f}")
+        shown.add_row(escape(name), *cells, f"{row['per_host']:,.2f}")
     return shown

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from deroute.cli import app
@@ -162,7 +163,7 @@ def _print(result: Mapping[str, Any]) -> None:
         for column in ("collective", "calls", "bytes"):
             table.add_column(column, justify="left" if column == "collective" else "right")
         for kind, counts in result["collectives"].items():
-            table.add_row(kind, f"{counts['calls']:,}", bytes_text(counts["bytes"]))
+            table.add_row(escape(kind), f"{counts['calls']:,}", bytes_text(counts["bytes"]))
         console.print(table)
 
 

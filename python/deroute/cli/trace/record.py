@@ -33,7 +33,7 @@ def record(
     - `deroute trace record --to melt -- mpirun.mpich -np 64 lmp -in in.melt`
     """
     found = recorder.record(command, to, compiler)
-    app.out().print(f"{found.folder}: {found.ranks} ranks", soft_wrap=True)
+    app.out().print(f"{found.folder}: {found.ranks} ranks", markup=False, soft_wrap=True)
     app.warn(
         [
             Problem(f"{calls:,} calls of {name} are not in the trace: they cannot be replayed")
