@@ -5,6 +5,7 @@ use deroute::outcome::{CongestionSeries, TreeRoot};
 use deroute::spec::{Spec, Warmup};
 use deroute::{RunOptions, Simulation};
 
+use crate::support::catalogue::PAUSES;
 use crate::support::{self, value};
 
 /// Three stages of 4-port switches, 16 hosts: D-mod-K, 1 VC of 6 packets, input-queued.
@@ -82,6 +83,25 @@ fn a_hot_spot_blocks_the_others() {
     assert!(found.blocked.iter().sum::<u64>() > 0);
     assert!(found.blocked.iter().zip(&found.queued).all(|(blocked, queued)| blocked < queued));
     assert!(found.roots.iter().any(|tree| tree.host == Some(5) && tree.depth > 1));
+}
+
+/// What pauses hold up is in a tree as well. An output that may go on for a moment is the root of one of its own.
+#[test]
+fn what_is_paused_is_in_a_tree() {
+    for control in ["{ credits = {} }", PAUSES[0], PAUSES[3]] {
+        let mut spec = tree(INCAST);
+        for link in spec.network.links.values_mut() {
+            link.buffer = 100.into();
+        }
+        spec.network.switch = value("{ combined_queued = { pipeline = 3, output_buffer = 24 } }");
+        spec.network.flow_control = value(control);
+        let found = congestion(&spec);
+        let hot = found.roots.iter().filter(|tree| tree.host == Some(5) && tree.depth > 1);
+        assert!(hot.count() >= 6, "{control}: {:?}", found.roots);
+        let (held, queued): (u64, u64) = (found.held.iter().sum(), found.queued.iter().sum());
+        assert!(4 * held > 3 * queued, "{control}: {held} of {queued}");
+        assert!(found.trees.iter().all(|trees| *trees > 0), "{control}: {:?}", found.trees);
+    }
 }
 
 /// Without contention there is neither a tree nor head-of-line blocking.

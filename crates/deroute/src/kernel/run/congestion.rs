@@ -1,8 +1,10 @@
 //! Congestion trees and head-of-line blocking, sampled.
 //!
 //! The *tree* of an output port is what waits for it, directly or through others. An input buffer whose
-//! head lacks credits waits for the buffer at the other end of the link that the head requests; that one
-//! waits for another, or for an output of its own router that leads to a host or has credits: the root. A
+//! head is held up, because it lacks credits or its output is full and has been told to be silent, waits for the
+//! buffer at the other end of the link that the head requests; that one
+//! waits for another, or for an output of its own router that leads to a host or is not held up: the root. (Between
+//! pauses an output may go on for a moment: what waits for it is a tree of its own then.) A
 //! root has a tree if the buffer of another router, or an injection queue, waits for a buffer that it
 //! holds up. The *level* of a buffer is the number of links between it and the router of the root.
 //!
@@ -71,7 +73,7 @@ struct Buffer {
 /// What a buffer waits for.
 #[derive(Clone, Copy, Debug)]
 enum Wait {
-    /// Credits that another buffer gives back.
+    /// Room in another buffer, of which credits or pauses tell.
     Buffer(Buffer),
     /// An output of its router: a port.
     Output(u16),
@@ -241,7 +243,7 @@ impl<'a> Look<'a> {
 
     /// What a buffer waits for whose port sends, or has at its head, what `head` says.
     fn wait(&self, router: u32, base: u32, head: &OutputRequest) -> Wait {
-        if self.partition.credit_blocked(base, head)
+        if self.held_up(base, head)
             && let Peer::Router { router, port, .. } =
                 self.model.topology.peer(RouterId(router), PortId(head.out))
         {
@@ -316,10 +318,17 @@ impl<'a> Look<'a> {
         blocked
     }
 
-    /// Is the output idle that a head requests, with credits?
+    /// Does the buffer at the other end of the link that a head requests hold it up?
+    fn held_up(&self, base: u32, head: &OutputRequest) -> bool {
+        let silent = || self.partition.silent_since(base + u32::from(head.out), head.vc).is_some();
+        self.partition.credit_blocked(base, head)
+            || self.partition.output_full(base, head) && silent()
+    }
+
+    /// Is the output idle that a head requests, and nothing holds it up?
     fn can_go(&self, base: u32, head: &OutputRequest) -> bool {
         self.partition.core().requested(base, head).busy_until <= self.now
-            && !self.partition.credit_blocked(base, head)
+            && !self.held_up(base, head)
     }
 
     /// What a packet would request if it were the head of its queue.
