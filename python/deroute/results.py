@@ -285,7 +285,7 @@ class Outcome(Value, Part):
     def scalars(self) -> dict[str, Scalar]:
         """Every scalar by its dotted name: `latency.mean`, `latency.p99`, `paths.lgl.share`; with
         a workload also `workload.makespan`, `workload.jobs.NAME.time`, and no intervals (NaN): it
-        has no steady state.
+        has no steady state. Without a packet in the measurement all of `latency` is NaN.
         """
         flat: dict[str, Scalar] = {}
         lists = {"paths": "kind", "links": "class"}
@@ -313,6 +313,9 @@ class Outcome(Value, Part):
         if self.workload is not None:
             # The engine has 0 where there is no interval.
             flat |= dict.fromkeys((name for name in flat if name.endswith(INTERVAL)), math.nan)
+        if self.packets.measured == 0:
+            # Nor a latency where nothing was measured.
+            flat |= dict.fromkeys((name for name in flat if name.startswith("latency.")), math.nan)
         return flat
 
     def to_polars(self, table: Table = "summary") -> pl.DataFrame:

@@ -177,3 +177,19 @@ def test_a_series_has_a_row_for_each_bin_of_its_longer_half(spec: dict[str, Any]
     assert frame["by_generation.packets"].to_list()[: len(generated)] == generated.tolist()
     rest = frame["by_generation.packets"][len(generated) :]
     assert (rest.len(), rest.sum()) == (len(delivered) - len(generated), 0)
+
+
+def test_without_packets_there_is_no_latency(tmp_path: Path) -> None:
+    file, folder = tmp_path / "none.toml", tmp_path / "none"
+    axis = '[[axis]]\nname = "load"\npath = "traffic.load"\nvalues = [0.0, 0.1]\n'
+    figure = '[[figure]]\nname = "latency"\nkind = "latency"\n'
+    file.write_text(f"{EXPERIMENT.partition('[[axis]]')[0]}{axis}{figure}", encoding="utf-8")
+    run = CliRunner().invoke(app, ["run", str(file), "--dir", str(folder), "--jobs", "1"])
+    assert run.exit_code == 0, run.output
+    frame = deroute.load_results(folder).frame
+    none = frame.filter(frame["load.offered"] == 0.0)
+    assert none["latency.mean"].is_nan().all()
+    assert none["latency.p99"].is_nan().all()
+    assert frame.filter(frame["load.offered"] > 0.0)["latency.mean"].is_finite().all()
+    shown = CliRunner().invoke(app, ["show", str(folder)])
+    assert " ? " in shown.output

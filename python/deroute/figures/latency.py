@@ -92,7 +92,7 @@ def draw_column(
     marks = Notes()
 
     def one(panel: Plot, curve: Curve) -> None:
-        split = parts(curve.points, along_load)
+        split = parts(curve.points.filter(pl.col("mean").is_not_nan()), along_load)
         points = split.drawn
         if not points.is_empty():
             marks.bands |= band(panel, curve, points, cycle_ns)
