@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,8 @@ from deroute.results import Outcome
 from deroute.spec import fingerprint
 
 _COLUMNS = "key, engine, spec, outcome, arrays, seconds, finished_at"
+#: What finds records by their keys, and bytes that one takes at least.
+_INDEX, _LEAST_BYTES = "sqlite_autoindex_points_1", 256
 #: What reading a damaged record may raise.
 _DAMAGE = (sqlite3.DatabaseError, ValidationError, ValueError, KeyError, TypeError, BadZipFile)
 Row = tuple[str, str, str, str, bytes, float, str]
@@ -27,7 +29,7 @@ Row = tuple[str, str, str, str, bytes, float, str]
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A record that is lost: the key of its point, if that could be read, and why."""
+    """A result that is lost: the key of its point, if that could be read, and why."""
 
     key: str
     reason: str
@@ -39,8 +41,21 @@ class Repaired:
 
     kept: int
     dropped: list[Dropped]
+    #: Whether more may be lost than is known.
+    open_end: bool
     #: Where the damaged store is now; None if it was whole.
     backup: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Records that are there, readable or not."""
+
+    #: Keys of the points by the numbers of the records; some below the last may be missing.
+    keys: Mapping[int, str]
+    last: int
+    #: Whether there may be more beyond the last.
+    open_end: bool
 
 
 def repair(directory: Path) -> Repaired:
@@ -52,9 +67,10 @@ def repair(directory: Path) -> Repaired:
         uri = f"{file.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as damaged:
             dropped: list[Dropped] = []
-            rows = list(_whole_rows(damaged, dropped))
+            found = _find(damaged, file.stat().st_size)
+            rows = list(_whole_rows(damaged, found, dropped))
             if not dropped and _is_whole(damaged):
-                return Repaired(len(rows), [], None)
+                return Repaired(len(rows), [], open_end=False, backup=None)
             document = _experiment(damaged, directory)
         draft = file.with_name(f"{file.name}.part")
         draft.unlink(missing_ok=True)
@@ -72,40 +88,47 @@ def repair(directory: Path) -> Repaired:
             if part.exists():
                 part.replace(backup.with_name(backup.name + suffix))
         draft.replace(file)
-    return Repaired(len(rows), dropped, backup)
+    return Repaired(len(rows), dropped, found.open_end, backup)
 
 
-def _whole_rows(damaged: sqlite3.Connection, dropped: list[Dropped]) -> Iterator[Row]:
-    for number in _numbers(damaged, dropped):
+def _whole_rows(
+    damaged: sqlite3.Connection, found: _Found, dropped: list[Dropped]
+) -> Iterator[Row]:
+    for number in sorted({*found.keys, *range(1, found.last)}):
+        key = found.keys.get(number)
         try:
-            key = damaged.execute("SELECT key FROM points WHERE rowid = ?", (number,)).fetchone()
             query = f"SELECT {_COLUMNS} FROM points WHERE rowid = ?"
-            row: Row = damaged.execute(query, (number,)).fetchone()
-        except _DAMAGE as error:
-            dropped.append(Dropped("?", str(error)))
-            continue
-        try:
+            row: Row | None = damaged.execute(query, (number,)).fetchone()
+            if row is None and key is None:  # There never was one, or no longer.
+                continue
+            if row is None:
+                raise sqlite3.DatabaseError("the record cannot be found")
             _check(row)
         except _DAMAGE as error:
-            dropped.append(Dropped(str(key[0]), str(error).partition("\n")[0]))
+            dropped.append(Dropped(key or "?", str(error).partition("\n")[0]))
         else:
             yield row
 
 
-def _numbers(damaged: sqlite3.Connection, dropped: list[Dropped]) -> list[int]:
-    """Numbers of the rows: from the first one on, and from the last one back, to the damage."""
-    found: dict[int, None] = {}
-    for direction in ("ASC", "DESC"):
-        query = f"SELECT rowid FROM points ORDER BY rowid {direction}"
-        try:
-            for (number,) in damaged.execute(query):
-                found[number] = None
-        except sqlite3.DatabaseError as error:
-            if direction == "ASC":
-                dropped.append(Dropped("?", f"records that cannot be found: {error}"))
-        else:
-            break
-    return sorted(found)
+def _find(damaged: sqlite3.Connection, size: int) -> _Found:
+    """Look for records in their table and in its index: from the first one on, and from the last
+    one back, to the damage.
+    """
+    keys: dict[int, str] = {}
+    whole, ends = True, False
+    for source, by in (("NOT INDEXED", "rowid"), (f"INDEXED BY {_INDEX}", "key")):
+        whole = True
+        for direction in ("ASC", "DESC"):
+            query = f"SELECT rowid, key FROM points {source} ORDER BY {by} {direction}"
+            try:
+                for number, key in damaged.execute(query):
+                    keys[number] = str(key)
+                    ends |= (by, direction) == ("rowid", "DESC")
+            except sqlite3.DatabaseError:
+                whole = False
+    # A number in damage may be anything.
+    last = min(max(keys, default=0), size // _LEAST_BYTES)
+    return _Found(keys, last, open_end=not whole and not ends)
 
 
 def _check(row: Row) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import sqlite3
 import time
 import zipfile
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conftest import EXPERIMENT
 from deroute import lock, plan, runner
 from deroute.errors import InputError
 from deroute.executors import Resources, make
@@ -64,7 +66,7 @@ def test_a_damaged_record_is_dropped_and_computed_again(
     before = load_results(directory).frame
     spoil(directory, change)
     output = call("repair", directory).output
-    assert "7 results kept, 1 records dropped" in output
+    assert "7 results kept, 1 lost" in output
     assert (directory / f"{FILE}.damaged").exists()
     assert len(load_results(directory).missing) == 1
     call("run", experiment_file, "--dir", directory)
@@ -94,6 +96,29 @@ def test_damaged_pages_lose_no_other_record(directory: Path, experiment_file: Pa
     assert 0 < found.kept < 8
     call("run", experiment_file, "--dir", directory)
     assert load_results(directory).frame.equals(before)
+
+
+def test_results_that_are_lost_are_counted_wherever_the_damage_is(tmp_path: Path) -> None:
+    file, where = tmp_path / "small.toml", tmp_path / "results"
+    seeds = f"values = {list(range(1, 8))}"
+    file.write_text(EXPERIMENT.replace("values = [1, 2]", seeds).replace("p = 2", "p = 1"))
+    call("run", file, "--dir", where)
+    content, lost, unknown = (where / FILE).read_bytes(), 0, 0
+    size = int.from_bytes(content[16:18], "big")
+    # Nodes of trees, and one page of a record.
+    pages = [page for page in range(size, len(content), size) if content[page] in (2, 5, 10, 13)]
+    for page in (*pages, len(content) // 2 // size * size):
+        copy = tmp_path / "copy"
+        copy.mkdir()
+        shutil.copy(where / "experiment.toml", copy)
+        (copy / FILE).write_bytes(content[:page] + b"\xa5" * size + content[page + size :])
+        found = repair(copy)
+        unknown += found.open_end
+        lost += len(found.dropped) > 1
+        assert found.open_end or found.kept + len(found.dropped) == 28
+        assert found.kept + len(found.dropped) <= 28
+        shutil.rmtree(copy)
+    assert (lost > 0, unknown) == (True, 0)
 
 
 def test_the_store_of_a_run_is_not_repaired(directory: Path) -> None:

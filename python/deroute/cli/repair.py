@@ -8,7 +8,7 @@ from deroute import repair as repairing
 from deroute.cli import app
 from deroute.writing import blaming
 
-#: Records that are named one by one.
+#: Results that are named one by one.
 _SHOWN = 10
 
 
@@ -27,9 +27,10 @@ def repair(directory: app.Directory) -> None:
         return
     console = app.err()
     for lost in found.dropped[:_SHOWN]:
-        console.print(f"[bold]dropped:[/] {escape(f'{lost.key}: {lost.reason}')}", soft_wrap=True)
+        console.print(f"[bold]lost:[/] {escape(f'{lost.key}: {lost.reason}')}", soft_wrap=True)
     if len(found.dropped) > _SHOWN:
         console.print(f"and {len(found.dropped) - _SHOWN} more")
-    print(f"{directory}: {found.kept} results kept, {len(found.dropped)} records dropped")
+    more = ", perhaps more" if found.open_end else ""
+    print(f"{directory}: {found.kept} results kept, {len(found.dropped)} lost{more}")
     print(f"the damaged store: {found.backup}")
     print("`deroute run` with the same experiment computes again what is missing")
