@@ -103,6 +103,18 @@ NOT_UNDERSTOOD = [
     (ROUTE + "return view.hop_by(1.5)\n", "mine.py:2: .*`hop_by` takes whole numbers"),
     (ROUTE + "return view.hop(view)\n", "mine.py:2: .*`hop` takes the header"),
     (ROUTE + "return open('x')\n", "mine.py:2: .*"),
+    (
+        "import random\n" + ROUTE + "return random.randrange(3)\n",
+        "mine.py:3: `random.rand",
+    ),
+    (
+        "import numpy as np\n" + ROUTE + "return int(np.random.random())\n",
+        "mine.py:3: `np.rand",
+    ),
+    (
+        "from random import choice as c\n" + ROUTE + "return c(3)\n",
+        "mine.py:3: `c` is not",
+    ),
     ("LADDER = 'tall'\n" + ROUTE + "return 1\n", "LADDER = 'tall' is no ladder"),
     ("STATE = -1\n" + ROUTE + "return 1\n", "STATE = -1 is no number of words"),
     ("def blocked(view, header):\n    pass\n" + ROUTE + "return 1\n", "RECONSIDERS = True"),
@@ -117,6 +129,11 @@ def test_what_is_not_understood(spec: Spec, source: str, expected: str) -> None:
     assert error.path == "routing.python"
     assert "Traceback" not in str(error)
     assert len(str(error)) < 300, str(error)
+
+
+def test_tables_may_be_drawn_from_a_seed(spec: Spec) -> None:
+    draws = "import numpy as np\nTABLE = np.random.default_rng(1).permutation(8)\n"
+    deroute.check(loaded(spec, python(draws + ROUTE + "return view.hop(header) + 0 * TABLE[0]\n")))
 
 
 #: What a routing answers, and what is said of it.

@@ -242,7 +242,9 @@ def compiled(source: str, name: str, parameters: Mapping[str, Any]) -> Loaded:
 
     Raises `SpecError` with what is wrong, and on which line.
     """
-    names = _executed(_parsed(source, name, parameters), name)
+    tree = _parsed(source, name, parameters)
+    _check_randomness(tree, name)
+    names = _executed(tree, name)
     functions = {
         key: value
         for key, value in names.items()
@@ -290,6 +292,31 @@ def _parsed(source: str, name: str, parameters: Mapping[str, Any]) -> ast.Module
         place = values[key]
         place.value = ast.copy_location(ast.Constant(value), place.value or place)
     return tree
+
+
+#: Modules whose numbers are not those of a router, and differ from run to run.
+_RANDOM = ("random", "numpy.random", "secrets", "time")
+
+
+def _check_randomness(tree: ast.Module, name: str) -> None:
+    """Refuses functions that draw numbers which no seed of a run decides."""
+    known = dict[str, str]()
+    for step in ast.walk(tree):
+        if isinstance(step, ast.Import):
+            known |= {each.asname or each.name: each.name for each in step.names}
+        elif isinstance(step, ast.ImportFrom):
+            names = ((each.asname or each.name, each.name) for each in step.names)
+            known |= {key: f"{step.module}.{origin}" for key, origin in names}
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        for step in ast.walk(function):
+            if isinstance(step, ast.Name | ast.Attribute):
+                first, _, rest = ast.unparse(step).partition(".")
+                origin = f"{known.get(first, '')}.{rest}."
+                if origin.startswith(tuple(f"{module}." for module in _RANDOM)):
+                    message = f"`{ast.unparse(step)}` is not the same in every run"
+                    raise _wrong(name, step.lineno, message, ("view.below(n)",))
 
 
 def _executed(tree: ast.Module, name: str) -> dict[str, Any]:

@@ -55,7 +55,7 @@ pub struct PythonSpec {
 
 /// A number, or true or false.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number, true or false")]
 pub enum Value {
     /// True or false.
     Truth(bool),
