@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from conftest import EXPERIMENT
 from deroute.cli import show
 from deroute.economics.prices import DEFAULT
 from deroute.experiment import Experiment
+from deroute.figures.style import paper
 from deroute.store import Store
 from test_cli import call
 
@@ -60,6 +62,17 @@ def test_texts_of_users_are_no_marks(
     output = flat(call(*(part.replace("~", " ") for part in command.split())).output)
     for each in words:
         assert each in output
+
+
+def test_letters_that_no_font_has_are_no_warnings(experiment_file: Path, tmp_path: Path) -> None:
+    title = 'kind = "latency"\ntitle = "\u7db2\u8def \U0001f680"'
+    experiment_file.write_text(EXPERIMENT.replace('kind = "latency"', title))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        output = call("run", experiment_file, "--dir", tmp_path / "runs").output
+        assert "latency.pdf" in output
+        with pytest.raises(UserWarning, match="another"), paper():
+            warnings.warn("another", stacklevel=1)
 
 
 def test_names_of_cables_are_no_marks(experiment_file: Path, tmp_path: Path) -> None:

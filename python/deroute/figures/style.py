@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -132,9 +133,12 @@ def _shade(colour: str, turn: int) -> str:
 def paper(style: Path | None = None) -> Iterator[None]:
     """Within this context matplotlib draws in the house style, whatever the user's settings; with a
     style file of matplotlib, its entries come after those of the house.
+
+    A letter that no font has is drawn as an empty box, and nothing is said of it.
     """
     own = _read_style(style) if style is not None else {}
-    with matplotlib.rc_context():
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph \d+ .*missing from font", UserWarning)
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_RC)
         matplotlib.rcParams.update(own)
