@@ -102,3 +102,21 @@ def test_on_a_narrow_terminal_labels_and_names_are_whole(
     assert "…" not in output
     assert "Not shown, for want of width: loads" in flat(output)
     assert any(line.startswith(" MIN ") for line in output.splitlines())
+
+
+def test_tables_of_streams_keep_their_labels_too(
+    experiment_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = '[[base.traffic.stream]]\nname = "others"\nhosts = [0]\nload = 0.1\n'
+    stream += "destinations = { any = [1] }\n\n[base.run]"
+    experiment_file.write_text(EXPERIMENT.replace("[base.run]", stream))
+    call("run", experiment_file, "--dir", tmp_path / "runs")
+    monkeypatch.setattr(show.app, "out", lambda: Console(width=46))
+    output = call("show", tmp_path / "runs").output
+    assert all(len(line) <= 46 for line in output.splitlines())
+    rows = [line.split() for line in output.splitlines() if " others " in line]
+    assert [row[:3] for row in rows] == [
+        *(["MIN", load, "others"] for load in ("0.1", "0.2", "0.3")),
+        ["VLB", "0.2", "others"],
+    ]
+    assert "out of order" in flat(output.partition("Not shown")[2])
