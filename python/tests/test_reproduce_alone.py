@@ -96,3 +96,14 @@ def test_a_verdict_is_that_of_the_points_it_was_measured_on(
         file.write_text(file.read_text().replace(before, after))
         assert rows("small")["an-eighth"][2] == "never measured", after
     assert rows("small")["hosts"][2] == "reproduced"
+
+
+def test_titles_are_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = write("0.11")
+    for file, title in ((folder / "paper.toml", "A [/b]"), (folder / "3.2-bound.toml", "B [/s]")):
+        lines = file.read_text().lstrip().splitlines()
+        at = next(n for n, line in enumerate(lines) if line.startswith("title"))
+        file.write_text("\n".join([*lines[:at], f'title = "{title}"', *lines[at + 1 :]]))
+    assert "3.2-bound: B [/s]" in call("small", "--jobs", "1")
+    assert "small: A [/b]" in call("--status", "small")

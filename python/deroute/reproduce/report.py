@@ -81,7 +81,7 @@ def published_text(value: Any) -> str:
 
 def print_item(console: Console, report: ItemReport) -> None:
     """Print one item as a table."""
-    title = f"{report.item.name}: {report.item.title}"
+    title = escape(f"{report.item.name}: {report.item.title}")
     table = Table(title=title, title_justify="left", title_style="bold", show_lines=False)
     for head in _HEAD:
         table.add_column(head, overflow="fold", no_wrap=head == "Verdict")
@@ -91,12 +91,12 @@ def print_item(console: Console, report: ItemReport) -> None:
     for each in report.tables:
         console.print(escape(each.line()), highlight=False)
     for figure in report.figures:
-        console.print(f"figure: {figure}", highlight=False, soft_wrap=True)
+        console.print(f"figure: {figure}", highlight=False, soft_wrap=True, markup=False)
 
 
 def print_status(console: Console, paper: Paper, reports: Sequence[ItemReport]) -> None:
     """Print the claims of a paper as a table, then why some differ or could not be told."""
-    title = f"{paper.name}: {paper.title}"
+    title = escape(f"{paper.name}: {paper.title}")
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     for head in ("Claim", "Published", "Measured", "Verdict", "Scale", "Date"):
         table.add_column(head, overflow="fold", no_wrap=head in ("Verdict", "Scale", "Date"))
