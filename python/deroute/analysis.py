@@ -329,7 +329,7 @@ class Profile:
         return len(self.per_run)
 
     def least(self) -> Estimate:
-        """The smallest value of a router."""
+        """The smallest value of a router. Of routers that are alike it lies below their mean."""
         router = int(np.argmin(self.mean))
         return Estimate(float(self.mean[router]), float(self.ci95[router]), self.runs)
 

@@ -213,7 +213,8 @@ def _sentence(name: str, differences: Sequence[Difference], x: str | None) -> st
         return f"{name} has no interval to tell a difference by: run more seeds"
     regions = _regions(known)
     if not regions:
-        within = max(abs(each.percent.mean) + each.percent.ci95 for each in known if each.percent)
+        sizes = (abs(each.percent.mean) + each.percent.ci95 for each in known if each.percent)
+        within = max(size for size in sizes if not math.isnan(size))
         return _nothing(name, within)
     told = [f"{_size(region)} {name}{_where(region, differences, x)}" for region in regions]
     return ", ".join(told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -287,3 +288,18 @@ def test_units_that_a_person_reads() -> None:
         "1.00e-09",
         "-",
     ]
+
+
+def test_points_without_an_interval_hide_none_that_have_one() -> None:
+    one, other = curve(FLAT), curve(FLAT, random=np.random.default_rng(2))
+    rows = pl.col("load") == LOADS[0]
+    frames = [
+        pl.concat(
+            [
+                frame.filter(rows).head(1).with_columns(pl.lit(math.nan).alias("latency.ci95")),
+                frame.filter(~rows),
+            ]
+        )
+        for frame in (one, other)
+    ]
+    assert "nan" not in verdict(*frames)
