@@ -200,9 +200,8 @@ def over_seeds(
     """One row per combination of the axes `by`, averaged over everything else.
 
     Columns: the axes, `mean` and `ci95` of the column `value`, `runs`, the `state` over the seeds,
-    the `others` that some of them have, the mean `offered` and `accepted` load, and whether they
-    accept what is attempted (`keeps_up`). `within` names
-    the column with the interval inside a run, which serves where there is only one.
+    the `others` that some of them have, and whether they accept what is attempted (`keeps_up`).
+    `within` names the column with the interval inside a run, which serves where there is only one.
     """
     rows = []
     for key, group in frame.group_by(list(by), maintain_order=True):
@@ -217,8 +216,6 @@ def over_seeds(
                 "runs": point.runs,
                 "state": state,
                 "others": other_states(group, state),
-                "offered": group["load.offered"].mean(),
-                "accepted": group["load.accepted"].mean(),
                 "keeps_up": state != "saturated" and share_of_attempted(group).mean >= KEEPS_UP,
             }
         )

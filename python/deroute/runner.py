@@ -53,7 +53,7 @@ def unfinished(points: Sequence[Point], directory: Path) -> list[Point]:
     return [point for point in points if point.key not in known]
 
 
-def of_experiment(experiment: Experiment, directory: Path) -> None:
+def check_directory(experiment: Experiment, directory: Path) -> None:
     """Refuse a directory that has results of another experiment."""
     if (directory / FILE).exists():
         with Store.open(directory) as store:

@@ -39,7 +39,7 @@ def check(
         checked = plan.check_file(file, told)
     experiment = checked.experiment
     where = directory or runner.default_directory(experiment)
-    runner.of_experiment(experiment, where)
+    runner.check_directory(experiment, where)
     seeds = experiment.seeds
     runs = replications.runs(experiment, where) if seeds else checked.runs
     todo = runner.unfinished(runs, where)

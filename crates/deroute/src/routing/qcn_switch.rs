@@ -29,8 +29,8 @@
 //! `feedback`: `base` or `comparison` (default); `limit` L_f (default 1/64); `packets` PC_l (default 100);
 //! `increase` PI in points of percent (default 1); `lower` Th1 (default 0) and `upper` Th2 (default 30);
 //! `source_processing`: `off` (default), `same`, by the rule of `feedback`, or `base`, by the base rule whatever
-//! that is, of `source_inputs`: `all` (default) or `local`, those of links within the group; `decrease_law`: `multiplicative` (default), or `subtractive`, by so many points as the first would take of
-//! 100; `increase_law`: `additive` (default), or `multiplicative`, by `increase` percent of `P`; `least`, below
+//! that is, of `source_inputs`: `all` (default) or `local`, those of links within the group; `decrease_law`:
+//! `multiplicative` (default), or `subtractive`, by so many points as the first would take of 100; `increase_law`: `additive` (default), or `multiplicative`, by `increase` percent of `P`; `least`, below
 //! which `P` does not fall (default 0); `decay`, half-life of the last feedback of a port, in cycles or
 //! as a time (default: none); `alternatives` of each host, of which one is drawn (default 1); `phase_a`, a policy as
 //! that of Valiant (default: the alternatives of the host); `endpoint`: notifications of queues to hosts, which no

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from deroute import analysis
 from deroute.analysis import Estimate
-from deroute.figures.study import ROW, Study
+from deroute.figures.study import Study
 from deroute.reproduce.evidence import NotSettledError
-from deroute.reproduce.measures.runs import Labels, _rows
+from deroute.reproduce.measures.runs import Labels, _outcomes, _rows
 
 #: A number of points, each of which is given by the outcomes of its seeds.
 Number = Callable[..., float]
@@ -44,11 +43,9 @@ def jackknife(runs: Study, points: Sequence[Labels], number: Number) -> Estimate
 
 def _groups(runs: Study, points: Sequence[Labels]) -> list[list[Any]]:
     """The outcomes of each point by seed."""
-    numbered = replace(runs, frame=runs.frame.with_row_index(ROW))
-    rows = [_rows(numbered, labels).sort(analysis.SEED) for labels in points]
-    seeds = [each[analysis.SEED].to_list() for each in rows]
+    seeds = [_rows(runs, labels)[analysis.SEED].to_list() for labels in points]
     if any(each != seeds[0] for each in seeds):
         raise NotSettledError(f"points without the same seeds: {seeds}")
     if len(set(seeds[0])) < len(seeds[0]):
         raise NotSettledError("the labels select more than one point")
-    return [runs.outcomes_of(each) for each in rows]
+    return [_outcomes(runs, labels) for labels in points]
