@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from deroute.data import PAPERS
 from deroute.reproduce import PaperError, read_paper
-from deroute.reproduce.experiments import documents
+from deroute.reproduce.experiments import documents, fingerprints
 from test_reproduce_command import call, rows, write
 
 BESIDE = """
@@ -107,3 +109,11 @@ def test_titles_are_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         file.write_text("\n".join([*lines[:at], f'title = "{title}"', *lines[at + 1 :]]))
     assert "3.2-bound: B [/s]" in call("small", "--jobs", "1")
     assert "small: A [/b]" in call("--status", "small")
+
+
+def test_points_are_the_same_wherever_a_paper_is(tmp_path: Path) -> None:
+    here = read_paper(PAPERS / "cee")
+    there = read_paper(Path(shutil.copytree(PAPERS / "cee", tmp_path / "cee")))
+    for one, other in zip(here.items, there.items, strict=True):
+        for scale in here.scales:
+            assert fingerprints(here, one, scale) == fingerprints(there, other, scale)

@@ -36,6 +36,14 @@ def documents(paper: Paper, item: Item, scale: str) -> dict[str, dict[str, Any]]
 
     A scale of two others leaves out the experiments that only figures show.
     """
+    found = _as_written(paper, item, scale)
+    for document in found.values():
+        read_references(document, paper.folder / f"{item.name}.toml", None)
+    return found
+
+
+def _as_written(paper: Paper, item: Item, scale: str) -> dict[str, dict[str, Any]]:
+    """The same with the names of the files that they refer to."""
     paper.check_scale(scale)
     of_claims = paper.runs_of(scale) != scale
     return {
@@ -46,9 +54,12 @@ def documents(paper: Paper, item: Item, scale: str) -> dict[str, dict[str, Any]]
 
 
 def fingerprints(paper: Paper, item: Item, scale: str) -> dict[str, str]:
-    """What the points of each experiment of an item depend on, as a fingerprint."""
+    """What the points of each experiment of an item depend on, as a fingerprint.
+
+    It is the same wherever the paper is: of files that are referred to it has the names.
+    """
     found = {}
-    for name, document in documents(paper, item, scale).items():
+    for name, document in _as_written(paper, item, scale).items():
         points = {key: document.get(key) for key in ("base", "axis", "skip", "reference")}
         found[name] = fingerprint(json.dumps(points, sort_keys=True))
     return found
@@ -80,7 +91,7 @@ def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) ->
         *above, last = path.split(".")
         reduce(lambda tree, step: tree[step], above, base).pop(last)
     compared = {"reference": table["reference"]} if "reference" in table else {}
-    document = compared | {
+    return compared | {
         "name": name,
         "title": table.get("title", item.title),
         "base": base,
@@ -91,8 +102,6 @@ def _document(paper: Paper, item: Item, table: Mapping[str, Any], scale: str) ->
         "skip": [*table.get("skip", ()), *_own(table, scale).get("skip", ())],
         "figure": list(_figures(table, axes)),
     }
-    read_references(document, paper.folder / f"{item.name}.toml", None)
-    return document
 
 
 def _check_scales(paper: Paper, name: str, table: Mapping[str, Any]) -> None:
